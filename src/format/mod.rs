@@ -1,0 +1,101 @@
+//! Input formats: one file each, and the table that is their registry.
+//!
+//! A format knows the envelope: where a record starts, its stamp, level, stream and direction. What the text inside
+//! says is shared by all formats: a JSON body goes to [`crate::jsonrpc`], free text goes to [`crate::clue`].
+
+use crate::{
+    clue,
+    event::Witness,
+    frame::Framing,
+    record::{Body, Record, Sink},
+};
+
+/// One input format, as a value.
+#[derive(Debug)]
+pub struct Format {
+    /// Kebab-case name, used in reports and hints.
+    pub name: &'static str,
+    /// One line for people.
+    pub title: &'static str,
+    /// Markdown: which software writes it, what a record looks like, what it proves, what it is silent about.
+    pub doc: &'static str,
+    /// How records are cut.
+    pub framing: Framing,
+    /// Who writes this format, where that is always the same party.
+    pub witness: Option<Witness>,
+    /// Whether the beginning of an input is of this format. Decided by content, never by name.
+    pub sniff: fn(&Head<'_>) -> bool,
+    /// Decodes one record. Pure: the same bytes give the same events, with no state between records.
+    /// Returns false when the record is not of this format: it is then offered to the other line formats.
+    pub decode: for<'a> fn(&Record<'a>, &mut Sink<'a>) -> bool,
+}
+
+/// The beginning of an input, after wrappers are peeled: whole lines where possible, at most 64 KiB.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Head<'a> {
+    /// The first lines that are not blank, without their line ends.
+    pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.bytes
+            .split(|byte| *byte == b'\n')
+            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+            .filter(|line| !line.iter().all(u8::is_ascii_whitespace))
+            .take(64)
+    }
+}
+
+/// All formats, most specific first: the first whose `sniff` says yes wins.
+pub static FORMATS: &[&Format] = &[];
+
+/// The format of an input that begins with `head`, if anyone claims it.
+pub fn sniff(head: &Head<'_>) -> Option<&'static Format> {
+    FORMATS.iter().copied().find(|format| (format.sniff)(head))
+}
+
+/// The format of that name.
+pub fn named(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().copied().find(|format| format.name == name)
+}
+
+/// Decodes one record of an input of the given format (`None`: plain text).
+///
+/// Several line formats may be mixed in one file: a record that the format of its input does not know is offered to
+/// the other line formats, and at last read as free text.
+pub fn decode<'a>(format: Option<&'static Format>, record: &Record<'a>, sink: &mut Sink<'a>) {
+    if let Some(format) = format
+        && (format.decode)(record, sink)
+    {
+        return;
+    }
+    for other in FORMATS.iter().filter(|other| matches!(other.framing, Framing::Lines)) {
+        if format.is_none_or(|format| format.name != other.name) && (other.decode)(record, sink) {
+            return;
+        }
+    }
+    clue::read(record.text, &Body::bare(*record), sink);
+}
+
+/// Decodes a whole text whose records are lines. For tests of formats and for embedding; the pipeline reads blocks.
+pub fn decode_lines<'a>(format: Option<&'static Format>, text: &'a str, arena: &'a bumpalo::Bump) -> Sink<'a> {
+    use std::num::NonZeroU32;
+
+    use crate::event::{Origin, SourceId};
+
+    let mut sink = Sink::new();
+    let mut offset = 0;
+    let mut number = NonZeroU32::MIN;
+    for line in text.split_inclusive('\n') {
+        let origin = Origin { source: SourceId(0), record: number, offset };
+        let record = Record { origin, text: line.trim_end_matches(['\n', '\r']), arena };
+        if !record.text.trim().is_empty() {
+            decode(format, &record, &mut sink);
+        }
+        offset += line.len() as u64;
+        number = number.saturating_add(1);
+    }
+    sink
+}

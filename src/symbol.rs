@@ -1,0 +1,90 @@
+//! Interned names: the only text that crosses from decoding to correlation.
+//!
+//! A name is a method, a tool, a host, a server, a run id: few different ones, seen often. Free text never enters.
+
+use rustc_hash::FxHashMap;
+
+/// A name, as a number that is equal exactly when the names are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Symbol(pub u32);
+
+/// The longest name kept, in bytes; longer ones are cut at a character boundary and closed with an ellipsis.
+const NAME_LIMIT: usize = 256;
+
+/// All names of one analysis. The order of interning is the order of reading, which is stable.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    names: Vec<Box<str>>,
+    numbers: FxHashMap<Box<str>, u32>,
+}
+
+impl Symbols {
+    /// The symbol of a name; makes one if the name is new.
+    pub fn intern(&mut self, name: &str) -> Symbol {
+        if let Some(&number) = self.numbers.get(name) {
+            return Symbol(number);
+        }
+        if name.len() > NAME_LIMIT {
+            let mut cut = NAME_LIMIT;
+            while !name.is_char_boundary(cut) {
+                cut -= 1;
+            }
+            let short = format!("{}…", &name[..cut]);
+            return self.add(&short);
+        }
+        self.add(name)
+    }
+
+    fn add(&mut self, name: &str) -> Symbol {
+        if let Some(&number) = self.numbers.get(name) {
+            return Symbol(number);
+        }
+        let number = u32::try_from(self.names.len()).expect("fewer than 2^32 names fit in memory");
+        self.names.push(name.into());
+        self.numbers.insert(name.into(), number);
+        Symbol(number)
+    }
+
+    /// The symbol of a name that was seen before.
+    pub fn get(&self, name: &str) -> Option<Symbol> {
+        self.numbers.get(name).map(|&number| Symbol(number))
+    }
+
+    /// The name behind a symbol.
+    pub fn name(&self, symbol: Symbol) -> &str {
+        &self.names[symbol.0 as usize]
+    }
+
+    /// How many different names there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether no name was interned.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_names_have_equal_symbols() {
+        let mut symbols = Symbols::default();
+        let a = symbols.intern("tools/call");
+        assert_eq!(a, symbols.intern("tools/call"));
+        assert_ne!(a, symbols.intern("tools/list"));
+        assert_eq!(symbols.name(a), "tools/call");
+    }
+
+    #[test]
+    fn long_names_are_cut_at_a_character() {
+        let mut symbols = Symbols::default();
+        let long = "ä".repeat(400);
+        let a = symbols.intern(&long);
+        assert!(symbols.name(a).len() <= NAME_LIMIT + '…'.len_utf8());
+        assert_eq!(a, symbols.intern(&long));
+    }
+}

@@ -1,0 +1,151 @@
+//! What an error text says, as far as it decides something. One table; the first pattern that fits wins.
+//!
+//! Sources: `mcp` Python SDK 1.x and 2.x, `@modelcontextprotocol/sdk` 1.x and 2.x, rmcp, FastMCP, Envoy, nginx.
+
+use crate::event::Wording;
+
+/// Patterns in order: specific before general. All are matched without regard to ASCII case.
+static WORDINGS: &[(&str, Wording)] = &[
+    ("output validation error", Wording::OutputValidation),
+    ("unexpected return type from tool", Wording::OutputValidation),
+    ("has an output schema but", Wording::OutputValidation),
+    ("structured content does not match", Wording::OutputValidation),
+    ("invalid structured content returned", Wording::OutputValidation),
+    ("input validation error", Wording::ArgumentValidation),
+    ("invalid arguments for tool", Wording::ArgumentValidation),
+    ("validation error for call[", Wording::ArgumentValidation),
+    ("validation errors for call[", Wording::ArgumentValidation),
+    ("unknown tool", Wording::UnknownTool),
+    ("invalid or expired requeststate", Wording::RequestState),
+    ("session not found", Wording::Session),
+    ("session has been terminated", Wording::Session),
+    ("session terminated", Wording::Session),
+    ("no valid session id", Wording::Session),
+    ("missing session id", Wording::Session),
+    ("invalid or missing session id", Wording::Session),
+    ("mcp-session-id header is required", Wording::Session),
+    ("could not find session", Wording::Session),
+    ("server not initialized", Wording::NotInitialized),
+    ("before initialization was complete", Wording::NotInitialized),
+    ("unsupported protocol version", Wording::Version),
+    ("protocol version is not supported", Wording::Version),
+    ("not acceptable", Wording::Header),
+    ("unsupported media type", Wording::Header),
+    ("invalid content-type", Wording::Header),
+    ("invalid host header", Wording::Header),
+    ("invalid origin header", Wording::Header),
+    ("header mismatch", Wording::Header),
+    ("does not match the request body", Wording::Header),
+    ("request body too large", Wording::Header),
+    ("method not allowed", Wording::Header),
+    ("connect() failed", Wording::UpstreamUnreachable),
+    ("no healthy upstream", Wording::UpstreamUnreachable),
+    ("delayed connect error", Wording::UpstreamUnreachable),
+    ("connection refused", Wording::UpstreamUnreachable),
+    ("upstream connect error or disconnect/reset", Wording::UpstreamReset),
+    ("upstream request timeout", Wording::UpstreamReset),
+    ("upstream timed out", Wording::UpstreamReset),
+    ("gateway time-out", Wording::UpstreamReset),
+    ("gateway timeout", Wording::UpstreamReset),
+    ("prematurely closed", Wording::UpstreamReset),
+    ("connection reset", Wording::UpstreamReset),
+    ("rbac: access denied", Wording::PolicyDenied),
+    ("ext_authz", Wording::PolicyDenied),
+    ("maximum total timeout exceeded", Wording::TimedOut),
+    ("timed out", Wording::TimedOut),
+    ("request timeout", Wording::TimedOut),
+    ("connection closed", Wording::ConnectionClosed),
+    ("transport closed", Wording::ConnectionClosed),
+    ("aborterror", Wording::Aborted),
+    ("user aborted", Wording::Aborted),
+    ("request cancelled", Wording::Aborted),
+    ("caller cancelled", Wording::Aborted),
+    ("parse error", Wording::Parse),
+];
+
+/// Only so many bytes of a text are looked at: a hostile text must not cost more than a line.
+const LIMIT: usize = 4096;
+
+/// What `text` says, and the tool it names where it says that a tool is unknown.
+pub fn read(text: &str) -> (Wording, Option<&str>) {
+    let text = head(text);
+    let lower = text.to_ascii_lowercase();
+    if let Some(named) = tool_not_found(text, &lower) {
+        return (Wording::UnknownTool, Some(named));
+    }
+    if argument_model(&lower) {
+        return (Wording::ArgumentValidation, None);
+    }
+    for (pattern, wording) in WORDINGS {
+        if let Some(at) = lower.find(pattern) {
+            let named = (*wording == Wording::UnknownTool).then(|| name_after(&text[at + pattern.len()..])).flatten();
+            return (*wording, named);
+        }
+    }
+    if quotes_success(&lower) { (Wording::QuotesSuccess, None) } else { (Wording::Other, None) }
+}
+
+fn head(text: &str) -> &str {
+    let mut end = text.len().min(LIMIT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// `Tool X not found`, `Tool 'X' disabled` (TypeScript SDK 1.x).
+fn tool_not_found<'a>(text: &'a str, lower: &str) -> Option<&'a str> {
+    let at = lower.find("tool ")? + "tool ".len();
+    let end = ["not found", "disabled"].iter().find_map(|tail| lower[at..].find(tail))? + at;
+    let name = text[at..end].trim().trim_matches(['"', '\'', '`']);
+    (!name.is_empty() && !name.contains(char::is_whitespace)).then_some(name)
+}
+
+/// `N validation error(s) for XArguments` (Python SDK): the argument model failed before the function ran.
+fn argument_model(lower: &str) -> bool {
+    ["validation error for ", "validation errors for "].iter().any(|start| {
+        lower.find(start).is_some_and(|at| {
+            let model = lower[at + start.len()..].split(|c: char| c.is_whitespace() || c == ':').next().unwrap_or("");
+            model.ends_with("arguments")
+        })
+    })
+}
+
+/// The name behind `Unknown tool: X` or `Unknown tool "X"`.
+fn name_after(rest: &str) -> Option<&str> {
+    let rest = rest.trim_start_matches([':', ' ', '"', '\'', '`']);
+    let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',')).unwrap_or(rest.len());
+    let name = rest[..end].trim_end_matches(['.', ',']);
+    (!name.is_empty()).then_some(name)
+}
+
+/// A provider's 2xx inside an error: "HTTP 201", "status 200", "201 Created".
+fn quotes_success(lower: &str) -> bool {
+    const SIGNS: [&str; 6] = ["http 20", "status 20", "status code 20", "status=20", "201 created", "202 accepted"];
+    SIGNS.iter().any(|sign| lower.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_decides() {
+        assert_eq!(read("Unknown tool: nope"), (Wording::UnknownTool, Some("nope")));
+        assert_eq!(read("MCP error -32602: Tool nope not found"), (Wording::UnknownTool, Some("nope")));
+        assert_eq!(
+            read("Error executing tool add: 1 validation error for addArguments\na\n  Field required").0,
+            Wording::ArgumentValidation
+        );
+        assert_eq!(read("Error executing tool add: 1 validation error for Invoice").0, Wording::Other);
+        assert_eq!(read("MCP error -32602: Output validation error: x").0, Wording::OutputValidation);
+        assert_eq!(read("Request 'tools/call' timed out").0, Wording::TimedOut);
+        assert_eq!(read("booked, but HTTP 201 body had no id").0, Wording::QuotesSuccess);
+        assert_eq!(read("ledger is read-only").0, Wording::Other);
+    }
+
+    #[test]
+    fn a_tool_may_say_not_found_about_something_else() {
+        assert_eq!(read("the tool could not open it: file not found").0, Wording::Other);
+    }
+}

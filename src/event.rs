@@ -197,6 +197,20 @@ pub enum ContentKind {
     Other,
 }
 
+impl ContentKind {
+    /// The kind of a `Content-Type` value; parameters are accepted.
+    pub fn of(content_type: &str) -> Self {
+        let essence = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+        match essence.as_str() {
+            "" => Self::Unknown,
+            "text/event-stream" => Self::EventStream,
+            "text/html" => Self::Html,
+            json if json == "application/json" || json.ends_with("+json") => Self::Json,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// A parsed JSON-RPC message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rpc<'a> {

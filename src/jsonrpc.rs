@@ -91,6 +91,11 @@ impl<'a> Reader<'a> {
         Self { arena, duplicate: Cell::new(false) }
     }
 
+    /// Where unescaped strings go.
+    pub fn arena(&self) -> &'a Bump {
+        self.arena
+    }
+
     /// What was met so far.
     pub fn oddities(&self) -> Oddities {
         Oddities { duplicate_key: self.duplicate.get() }
@@ -222,6 +227,8 @@ macro_rules! not_an_object {
         fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> { Ok($value) }
     };
 }
+
+pub(crate) use not_an_object;
 
 impl<'a> Visitor<'a> for MessageSeed<'_, 'a> {
     type Value = Rpc<'a>;

@@ -15,6 +15,7 @@ pub mod symbol;
 pub mod clue;
 pub mod frame;
 pub mod jsonrpc;
+pub mod phase;
 pub mod wording;
 // Layer 3.
 pub mod format;

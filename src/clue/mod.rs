@@ -3,6 +3,8 @@
 //! One multi-pattern prefilter over all needles decides which lines deserve a closer look; only then a clue reads the
 //! line. A clue knows nothing about envelopes, and an envelope nothing about clues.
 
+pub mod phase_line;
+
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -28,7 +30,7 @@ pub struct Clue {
 }
 
 /// All clues. The first one that learns something from a line ends the search.
-pub static CLUES: &[&Clue] = &[];
+pub static CLUES: &[&Clue] = &[&phase_line::PHASE_LINE];
 
 static PREFILTER: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
     let mut owners = Vec::new();

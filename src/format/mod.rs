@@ -3,6 +3,10 @@
 //! A format knows the envelope: where a record starts, its stamp, level, stream and direction. What the text inside
 //! says is shared by all formats: a JSON body goes to [`crate::jsonrpc`], free text goes to [`crate::clue`].
 
+pub mod phase_jsonl;
+pub mod stdio_tap;
+pub mod trace_jsonl;
+
 use crate::{
     clue,
     event::Witness,
@@ -49,11 +53,21 @@ impl<'a> Head<'a> {
 }
 
 /// All formats, most specific first: the first whose `sniff` says yes wins.
-pub static FORMATS: &[&Format] = &[];
+pub static FORMATS: &[&Format] = &[&stdio_tap::FORMAT, &phase_jsonl::FORMAT, &trace_jsonl::FORMAT];
 
 /// The format of an input that begins with `head`, if anyone claims it.
 pub fn sniff(head: &Head<'_>) -> Option<&'static Format> {
     FORMATS.iter().copied().find(|format| (format.sniff)(head))
+}
+
+/// Whether one of the first lines is a record of the format that `decode` decodes.
+fn claims(decode: for<'a> fn(&Record<'a>, &mut Sink<'a>) -> bool, head: &Head<'_>) -> bool {
+    let arena = bumpalo::Bump::new();
+    let origin =
+        crate::event::Origin { source: crate::event::SourceId(0), record: std::num::NonZeroU32::MIN, offset: 0 };
+    head.lines().take(16).any(|line| {
+        std::str::from_utf8(line).is_ok_and(|text| decode(&Record { origin, text, arena: &arena }, &mut Sink::new()))
+    })
 }
 
 /// The format of that name.

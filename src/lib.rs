@@ -19,3 +19,5 @@ pub mod phase;
 pub mod wording;
 // Layer 3.
 pub mod format;
+// Layer 5.
+pub mod correlate;

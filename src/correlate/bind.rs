@@ -1,0 +1,449 @@
+//! Binds evidence without keys: contacts to runs and calls, access log lines to exchanges, a client's remarks to the
+//! one call they can mean. What fits more than one thing stays unbound, and then proves nothing and blocks "safe".
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{
+    AccessRow, Basis, Case, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact, UpstreamRow, reach,
+};
+use crate::{
+    event::{Direction, ReachSource, ReachStage, RemarkKind, Witness},
+    symbol::Symbol,
+    time::SECOND,
+};
+
+/// Two clocks of one incident may differ by this much before a window excludes a record.
+const SLACK: i64 = SECOND;
+
+impl Correlator {
+    pub(super) fn bind(&mut self) {
+        for index in 0..self.case.contacts.len() {
+            let contact = self.case.contacts[index];
+            let run = self.run_of(&contact);
+            let kind = self.contact_kind(contact.target, contact.path, contact.method);
+            let slot = &mut self.case.contacts[index];
+            slot.run = run;
+            if slot.vouched != ReachSource::PhaseEvent || slot.call == NONE {
+                slot.kind = kind;
+            }
+        }
+        for run in 0..u32::try_from(self.case.runs.len()).unwrap_or(u32::MAX) {
+            self.bind_run(run);
+        }
+        self.bind_remarks();
+    }
+
+    /// The run of a contact: its call's, its run id's, its process's, its strand's, else the only one there is.
+    fn run_of(&self, contact: &Contact) -> u32 {
+        if contact.call != NONE {
+            return self.case.calls[contact.call as usize].run;
+        }
+        let strand = &self.case.strands[contact.strand as usize];
+        if strand.run != NONE && contact.vouched != ReachSource::ServiceLog {
+            return strand.run;
+        }
+        if let Some(run_id) = contact.run_id {
+            let runs: Vec<u32> = (0_u32..)
+                .zip(&self.case.runs)
+                .filter(|(_, run)| run.strands.iter().any(|s| self.case.strands[*s as usize].run_id == Some(run_id)))
+                .map(|(index, _)| index)
+                .collect();
+            match runs[..] {
+                [] => {}
+                [only] => return only,
+                _ => return self.run_at(contact.attempt, &runs).unwrap_or(NONE),
+            }
+        }
+        if strand.run != NONE {
+            return strand.run;
+        }
+        if let [_] = self.case.runs[..] { 0 } else { NONE }
+    }
+
+    /// The only one of several runs whose window holds an instant.
+    fn run_at(&self, mark: Mark, runs: &[u32]) -> Option<u32> {
+        let at = self.case.placed(mark)?.0;
+        let mut holding = runs.iter().copied().filter(|run| {
+            let strands = &self.case.runs[*run as usize].strands;
+            let times = |pick: fn(&super::Strand) -> Mark| {
+                strands
+                    .iter()
+                    .filter_map(move |s| self.case.placed(pick(&self.case.strands[*s as usize])))
+                    .map(|at| at.0)
+            };
+            let keyed = strands.iter().any(|s| self.case.strands[*s as usize].first.at.is_some());
+            let (first, last) = (times(|s| s.first).min(), times(|s| s.last).max());
+            keyed && first.is_some_and(|first| first <= at + SLACK) && last.is_some_and(|last| at <= last + SLACK)
+        });
+        let only = holding.next();
+        if holding.next().is_some() { None } else { only }
+    }
+
+    fn bind_run(&mut self, run: u32) {
+        let contacts: Vec<u32> = (0_u32..)
+            .zip(&self.case.contacts)
+            .filter(|(_, contact)| contact.run == run)
+            .map(|(index, _)| index)
+            .collect();
+        if contacts.is_empty() {
+            return;
+        }
+        let kept = self.corroborate(contacts);
+        for index in &kept {
+            if self.case.contacts[*index as usize].call == NONE {
+                self.bind_contact(run, *index);
+            }
+        }
+        self.mark_telemetry(&kept);
+        for index in kept {
+            let contact = &self.case.contacts[index as usize];
+            if contact.call == NONE {
+                self.case.runs[run as usize].contacts.push(index);
+            } else {
+                self.case.contacts_of.entry(contact.call).or_default().push(index);
+            }
+        }
+    }
+
+    /// One contact seen by the process, the kernel and the service is one contact: records of different kinds with the
+    /// same method and path are paired in order, where their counts agree. Returns what remains.
+    fn corroborate(&mut self, contacts: Vec<u32>) -> Vec<u32> {
+        let mut groups: FxHashMap<(Option<Symbol>, Option<Symbol>), Vec<u32>> = FxHashMap::default();
+        for index in &contacts {
+            let contact = &self.case.contacts[*index as usize];
+            if contact.stage > ReachStage::NotConnected && contact.path.is_some() {
+                groups.entry((contact.method, contact.path)).or_default().push(*index);
+            }
+        }
+        let mut gone: FxHashSet<u32> = FxHashSet::default();
+        let mut groups: Vec<_> = groups.into_values().collect();
+        groups.sort_unstable();
+        for group in groups {
+            let mut by_kind: Vec<(u8, Vec<u32>)> = Vec::new();
+            for index in group {
+                let rank = vouch_rank(self.case.contacts[index as usize].vouched);
+                match by_kind.iter_mut().find(|(known, _)| *known == rank) {
+                    Some((_, list)) => list.push(index),
+                    None => by_kind.push((rank, vec![index])),
+                }
+            }
+            by_kind.sort_unstable();
+            let Some((_, base)) = by_kind.first().cloned() else { continue };
+            for (_, others) in &by_kind[1..] {
+                if others.len() != base.len() {
+                    self.corroborate_nearest(&base, others, &mut gone);
+                    continue;
+                }
+                for (first, other) in base.iter().zip(others) {
+                    self.join_contacts(*first, *other);
+                    gone.insert(*other);
+                }
+            }
+        }
+        contacts.into_iter().filter(|index| !gone.contains(index)).collect()
+    }
+
+    /// Where the counts differ, a record joins the only one of the other kind within the slack.
+    fn corroborate_nearest(&mut self, base: &[u32], others: &[u32], gone: &mut FxHashSet<u32>) {
+        for other in others {
+            let Some(at) = self.case.placed(self.case.contacts[*other as usize].attempt) else { continue };
+            let near = |index: &&u32| {
+                let contact = &self.case.contacts[**index as usize];
+                self.case.placed(contact.attempt).is_some_and(|first| (first.0 - at.0).abs() <= SLACK)
+            };
+            let mut close = base.iter().filter(near);
+            if let (Some(first), None) = (close.next().copied(), close.next())
+                && self.case.contacts[first as usize].corroborated.is_none()
+            {
+                self.join_contacts(first, *other);
+                gone.insert(*other);
+            }
+        }
+    }
+
+    fn join_contacts(&mut self, first: u32, other: u32) {
+        let other = self.case.contacts[other as usize];
+        let contact = &mut self.case.contacts[first as usize];
+        contact.corroborated = contact.corroborated.or(Some(other.attempt));
+        contact.stage = contact.stage.max(other.stage);
+        contact.result = contact.result.or(other.result);
+        if contact.status == 0 {
+            contact.status = other.status;
+        }
+        if contact.pairs.is_empty() {
+            contact.pairs = other.pairs;
+        }
+        if contact.call == NONE {
+            contact.call = other.call;
+            contact.bound = other.bound;
+        }
+    }
+
+    /// Binds a contact that names no call: to the one whose arguments its body repeats, else to the only call of the
+    /// run that was open throughout the uncertainty of its time.
+    fn bind_contact(&mut self, run: u32, index: u32) {
+        let contact = self.case.contacts[index as usize];
+        let calls: Vec<u32> = self.case.runs[run as usize]
+            .calls
+            .iter()
+            .copied()
+            .filter(|call| {
+                let call = &self.case.calls[*call as usize];
+                call.direction == Direction::ToServer && !is_effect_free(self.case.name(call.method))
+            })
+            .collect();
+        let repeating: Vec<u32> =
+            calls.iter().copied().filter(|call| self.case.calls[*call as usize].pairs.repeats(contact.pairs)).collect();
+        let chosen = match repeating[..] {
+            [only] => self.open_at(only, &contact, SLACK).unwrap_or(true).then_some(only),
+            [] => self.only_open_at(&calls, &contact),
+            _ => self.only_holding(&repeating, &contact),
+        };
+        if let Some(call) = chosen {
+            let slot = &mut self.case.contacts[index as usize];
+            slot.call = call;
+            slot.bound = Basis::Inferred;
+        }
+    }
+
+    /// Whether a call was open at the time of a contact, give or take `slack`; `None` where times are missing.
+    fn open_at(&self, call: u32, contact: &Contact, slack: i64) -> Option<bool> {
+        let call = &self.case.calls[call as usize];
+        let at = self.case.placed(contact.attempt)?.0;
+        let from = self.case.placed(call.asked?)?.0;
+        let to = call.answered.and_then(|mark| self.case.placed(mark)).map(|to| to.0);
+        let done =
+            call.answer.kind != super::AnswerKind::HttpError && call.answer.kind != super::AnswerKind::StreamIncomplete;
+        Some(at >= from - slack && (!done || to.is_none_or(|to| at <= to + slack)))
+    }
+
+    fn only_open_at(&self, calls: &[u32], contact: &Contact) -> Option<u32> {
+        if contact.stage == ReachStage::Announced {
+            return None;
+        }
+        let mut open = Vec::new();
+        for call in calls {
+            if self.open_at(*call, contact, SLACK)? {
+                open.push(*call);
+            }
+        }
+        match open[..] {
+            // Certainly open: also without the slack.
+            [only] => self.open_at(only, contact, 0)?.then_some(only),
+            _ => None,
+        }
+    }
+
+    fn only_holding(&self, calls: &[u32], contact: &Contact) -> Option<u32> {
+        let mut holding = calls.iter().copied().filter(|call| {
+            let facts = &self.case.calls[*call as usize];
+            let refused = facts.answer.kind == super::AnswerKind::HttpError;
+            !refused && self.open_at(*call, contact, SLACK / 20) == Some(true)
+        });
+        let only = holding.next();
+        if holding.next().is_some() { None } else { only }
+    }
+
+    /// Telemetry looks like it and recurs: the same target outside calls or under several calls.
+    fn mark_telemetry(&mut self, contacts: &[u32]) {
+        let mut users: FxHashMap<Symbol, FxHashSet<u32>> = FxHashMap::default();
+        for index in contacts {
+            let contact = &self.case.contacts[*index as usize];
+            let user = if contact.call == NONE {
+                NONE
+            } else {
+                self.case.calls[contact.call as usize].target.map_or(NONE, |tool| tool.0)
+            };
+            users.entry(contact.target).or_default().insert(user);
+        }
+        for index in contacts {
+            let contact = self.case.contacts[*index as usize];
+            let recurs = users[&contact.target].len() > 1 || users[&contact.target].contains(&NONE);
+            let explicit = contact.vouched == ReachSource::PhaseEvent && contact.call != NONE;
+            if recurs && !explicit && self.looks_like_telemetry(&contact) {
+                self.case.contacts[*index as usize].kind = ContactKind::Telemetry;
+            }
+        }
+    }
+
+    fn looks_like_telemetry(&self, contact: &Contact) -> bool {
+        const SIGNS: [&str; 8] = [":4317", ":4318", "sentry", "posthog", "segment.io", "telemetry", "ingest.", "otel"];
+        const PATHS: [&str; 3] = ["/v1/traces", "/v1/logs", "/v1/metrics"];
+        let target = self.case.name(contact.target);
+        let path = contact.path.map_or("", |path| self.case.name(path));
+        SIGNS.iter().any(|sign| target.contains(sign)) || PATHS.contains(&path)
+    }
+
+    /// Access log lines: traffic of an MCP endpoint says which hop had the request; the log of any other service says
+    /// that the service was reached.
+    pub(super) fn resolve_access(&mut self) {
+        let paths = self.endpoint_paths();
+        let rows = std::mem::take(&mut self.access);
+        let ingress: FxHashSet<usize> = rows
+            .iter()
+            .filter(|row| self.is_endpoint(row, &paths))
+            .map(|row| super::source_index(row.mark.origin))
+            .collect();
+        for row in &rows {
+            if self.is_endpoint(row, &paths) {
+                self.hop(row);
+            } else if !ingress.contains(&super::source_index(row.mark.origin)) && row.witness != Some(Witness::Server) {
+                self.service_log(row);
+            }
+        }
+    }
+
+    /// Paths of the MCP endpoints that exchanges showed.
+    fn endpoint_paths(&self) -> FxHashSet<String> {
+        let mut paths: FxHashSet<String> =
+            ["/mcp", "/sse", "/messages", "/messages/", "/mcp/"].into_iter().map(str::to_owned).collect();
+        for strand in &self.case.strands {
+            if let Some(endpoint) = strand.endpoint {
+                let endpoint = self.case.name(endpoint);
+                let rest = endpoint.split_once("://").map_or(endpoint, |(_, rest)| rest);
+                if let Some(at) = rest.find('/') {
+                    paths.insert(rest[at..].to_owned());
+                }
+            }
+        }
+        paths
+    }
+
+    fn is_endpoint(&self, row: &AccessRow, paths: &FxHashSet<String>) -> bool {
+        row.session.is_some() || row.mcp_method.is_some() || paths.contains(self.case.name(row.path))
+    }
+
+    /// The log of a service that is not the endpoint.
+    fn service_log(&mut self, row: &AccessRow) {
+        let target = if self.case.name(row.host).is_empty() {
+            self.case.symbols.intern("service of this log")
+        } else {
+            row.host
+        };
+        let local = reach::is_local(self.case.name(target));
+        self.case.contacts.push(Contact {
+            attempt: row.mark,
+            result: (row.status != 0).then_some(row.mark),
+            corroborated: None,
+            stage: if row.status == 0 { ReachStage::Attempted } else { ReachStage::Answered },
+            vouched: ReachSource::ServiceLog,
+            witness: Witness::Network,
+            target,
+            path: Some(row.path),
+            method: Some(row.method),
+            status: row.status,
+            refused: false,
+            failed: false,
+            kind: ContactKind::Service,
+            local,
+            retries: false,
+            action: None,
+            phase: None,
+            pairs: row.pairs,
+            idempotency_key: 0,
+            strand: row.strand,
+            run: NONE,
+            call: NONE,
+            bound: Basis::Absent,
+            run_id: row.run_id,
+            pid: 0,
+        });
+    }
+
+    /// A line of a hop in front of the server joins the one POST it can be: same session, same status, window that
+    /// holds it.
+    fn hop(&mut self, row: &AccessRow) {
+        if self.case.name(row.method) != "POST" {
+            return;
+        }
+        let (seen, number) = match row.upstream {
+            UpstreamRow::Untold => return,
+            UpstreamRow::None | UpstreamRow::ConnectFailed => (Seen::NotForwarded, 0),
+            UpstreamRow::Once(status) => (Seen::ForwardedOnce, i32::from(status)),
+            UpstreamRow::Several(status) => (Seen::ForwardedAgain, i32::from(status)),
+        };
+        let mut fitting = (0_u32..).zip(&self.case.calls).filter(|(_, call)| {
+            let http = self.case.http(call);
+            let named = row.mcp_name.is_none_or(|name| call.target.is_none_or(|target| target == name));
+            let session = row.session.is_none() || call.session.is_none() || row.session == call.session;
+            let status = row.status == 0 || http.is_some_and(|http| http.status == row.status);
+            http.is_some() && named && session && status && self.row_within(row, call)
+        });
+        let only = fitting.next().map(|(index, _)| index);
+        let several = fitting.next().is_some();
+        if let (Some(call), false) = (only, several) {
+            let witness = row.witness.unwrap_or(Witness::Proxy);
+            self.sight(call, seen, witness, row.mark, number);
+        }
+    }
+
+    fn row_within(&self, row: &AccessRow, call: &super::Call) -> bool {
+        let Some(end) = self.case.placed(row.mark).map(|at| at.0) else { return false };
+        let Some(from) = call.asked.and_then(|mark| self.case.placed(mark)).map(|at| at.0) else { return false };
+        let to = call.answered.and_then(|mark| self.case.placed(mark)).map_or(i64::MAX, |at| at.0);
+        // A log with whole seconds places its record anywhere in that second.
+        let coarse = self.case.sources[super::source_index(row.mark.origin)].digits == 0;
+        let slack = if coarse { SLACK } else { SLACK / 20 };
+        let begins = row.started.map_or(end, |started| started.0);
+        begins >= from - slack && end <= to.saturating_add(slack) && (row.failed || end >= from - slack)
+    }
+
+    /// A client's "timed out" that names no request is about the only call of its run that has no answer.
+    fn bind_remarks(&mut self) {
+        for run in 0..self.case.runs.len() {
+            let mut open = self.case.runs[run].calls.iter().copied().filter(|call| {
+                let call = &self.case.calls[*call as usize];
+                call.answered.is_none() && call.direction == Direction::ToServer
+            });
+            let (Some(call), None) = (open.next(), open.next()) else { continue };
+            let mut rows = Vec::new();
+            for strand in &self.case.runs[run].strands {
+                for event in &self.case.strands[*strand as usize].events {
+                    let seen = match event.what {
+                        StrandFact::Remark(RemarkKind::TimedOut) => Seen::TimedOut,
+                        StrandFact::Remark(RemarkKind::Aborted) => Seen::Cancelled,
+                        StrandFact::Remark(RemarkKind::ConnectionClosed) => Seen::ConnectionClosed,
+                        _ => continue,
+                    };
+                    if event.witness == Witness::Client {
+                        rows.push((seen, event.witness, event.mark));
+                    }
+                }
+            }
+            for (seen, witness, mark) in rows {
+                self.sight(call, seen, witness, mark, 0);
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Case {
+        let mut by_run: Vec<Vec<u32>> = vec![Vec::new(); self.case.runs.len()];
+        for (run, contacts) in by_run.iter_mut().zip(&self.case.runs) {
+            run.clone_from(&contacts.contacts);
+        }
+        for (run, mut contacts) in self.case.runs.iter_mut().zip(by_run) {
+            contacts.sort_by_key(|index| self.case.contacts[*index as usize].attempt.origin);
+            run.contacts = contacts;
+        }
+        self.case
+    }
+}
+
+/// Order in which kinds of records lay the ground for one contact: the process that made it, then its libraries and
+/// spans, then the kernel, then the service.
+fn vouch_rank(vouched: ReachSource) -> u8 {
+    match vouched {
+        ReachSource::PhaseEvent => 0,
+        ReachSource::Span => 1,
+        ReachSource::LibraryLine => 2,
+        ReachSource::TypedError => 3,
+        ReachSource::KernelTrace => 4,
+        ReachSource::Egress => 5,
+        ReachSource::ServiceLog => 6,
+    }
+}
+
+/// Methods that change nothing by specification (`verdicts.md` 1, effect class `none`).
+pub(super) fn is_effect_free(method: &str) -> bool {
+    matches!(method, "initialize" | "ping" | "server/discover" | "subscriptions/listen") || method.ends_with("/list")
+}

@@ -1,0 +1,305 @@
+//! HTTP exchanges: one entry is one POST, GET or DELETE with what its bodies held. Exchange before id.
+
+use super::{
+    AccessRow, AnswerFacts, AnswerKind, Author, Correlator, HttpFacts, Mark, NONE, RpcId, Seen, StrandFact, Transport,
+};
+use crate::{
+    event::{
+        Access, Answer, Body, ContentKind, Direction, Event, Exchange, HttpFailure, Kind, Message, Reach, ReachSource,
+        ReachStage, Request, Rpc, Witness,
+    },
+    symbol::Symbol,
+};
+
+impl Correlator {
+    pub(super) fn exchange(&mut self, event: &Event<'_>, mark: Mark, exchange: &Exchange<'_>) {
+        if !exchange.mcp {
+            self.foreign_exchange(event, mark, exchange);
+            return;
+        }
+        let endpoint = self.case.symbols.intern(&format!("{}{}", exchange.authority, exchange.path));
+        let session = self.intern(exchange.session_sent.or(exchange.session_given));
+        let strand = self.http_strand(event, mark, session, endpoint);
+        let witness = self.witness_of(event);
+        let ended = exchange.ended.map_or(mark, |ended| {
+            let at = self.mark(mark.origin, Some(ended)).at;
+            Mark { origin: mark.origin, at }
+        });
+        let requests: Vec<Request<'_>> = exchange
+            .sent
+            .iter()
+            .filter_map(|rpc| if let Rpc::Request(request) = rpc { Some(*request) } else { None })
+            .collect();
+        for rpc in exchange.sent.iter().filter(|rpc| !matches!(rpc, Rpc::Request(_))) {
+            self.carried(event, mark, Direction::ToServer, *rpc);
+        }
+        let calls: Vec<u32> =
+            requests.iter().map(|request| self.post(strand, exchange, request, session, witness, mark)).collect();
+        if calls.is_empty() {
+            self.stream(event, ended, exchange, strand);
+            return;
+        }
+        self.answers(event, ended, exchange, strand, &calls, witness);
+    }
+
+    /// Traffic that is not MCP is evidence of reach only where the server side made it.
+    fn foreign_exchange(&mut self, event: &Event<'_>, mark: Mark, exchange: &Exchange<'_>) {
+        if self.witness_of(event) != Witness::Server {
+            return;
+        }
+        let stage = match exchange.failure {
+            Some(HttpFailure::NotConnected) => ReachStage::NotConnected,
+            _ if exchange.status > 0 => ReachStage::Answered,
+            _ => ReachStage::Attempted,
+        };
+        let reach = Reach {
+            path: Some(exchange.path),
+            method: Some(exchange.method),
+            status: u16::try_from(exchange.status).ok().filter(|status| *status > 0),
+            ..Reach::new(stage, ReachSource::Egress, exchange.authority)
+        };
+        self.reach(event, mark, &reach);
+    }
+
+    /// The call of a POSTed request: a new one, or the earlier one where id, body and session are equal.
+    fn post(
+        &mut self,
+        strand: u32,
+        exchange: &Exchange<'_>,
+        request: &Request<'_>,
+        session: Option<Symbol>,
+        witness: Witness,
+        mark: Mark,
+    ) -> u32 {
+        let id = self.rpc_id(request.id);
+        if let Some(earlier) = self.same_post(strand, id, request, session) {
+            let status = self.http_of(earlier).status;
+            self.sight(earlier, Seen::Resent, witness, mark, i32::from(status));
+            let http = self.http_of(earlier);
+            http.posts = http.posts.saturating_add(1);
+            return earlier;
+        }
+        let seen = super::messages::asked_as(witness, Direction::ToServer);
+        let call = self.request(strand, request, Direction::ToServer, seen, witness, mark, false);
+        let revision = self.intern(exchange.revision);
+        let facts = &mut self.case.calls[call as usize];
+        facts.session = session;
+        facts.revision = facts.revision.or(revision.filter(|_| request.method != "initialize"));
+        self.http_of(call).posts = 1;
+        call
+    }
+
+    /// Settled question 1: every POST is a call of its own, unless id, body and session are equal.
+    fn same_post(&self, strand: u32, id: RpcId, request: &Request<'_>, session: Option<Symbol>) -> Option<u32> {
+        let earlier = self.latest(strand, Direction::ToServer, id)?;
+        let call = &self.case.calls[earlier as usize];
+        let same_args = request.args.is_some() == (call.args != super::Key::default())
+            && self.case.symbols.get(request.method) == Some(call.method)
+            && request.target.map(|target| self.case.symbols.get(target)) == call.target.map(Some)
+            && request.args.is_none_or(|_| call.pairs == request.pairs)
+            && request.state.is_some() == (call.state_sent != 0);
+        (same_args && call.session == session && call.answer.kind != AnswerKind::Result).then_some(earlier)
+    }
+
+    /// Messages on a stream that answers no request of its own: GET streams, answers of the client.
+    fn stream(&mut self, event: &Event<'_>, ended: Mark, exchange: &Exchange<'_>, strand: u32) {
+        if exchange.method == "GET" {
+            if exchange.resumes {
+                let witness = self.witness_of(event);
+                for call in self.open_calls(strand).to_vec() {
+                    self.sight(call, Seen::Resumed, witness, ended, exchange.status);
+                }
+            }
+            if exchange.path.ends_with("/sse") {
+                self.case.strands[strand as usize].transport = Transport::Sse;
+            }
+            let status = i64::from(exchange.status);
+            self.strand_event(event, ended, StrandFact::Stream, status, None);
+        }
+        for rpc in exchange.answered {
+            self.carried(event, ended, Direction::ToClient, *rpc);
+        }
+    }
+
+    /// A message inside an exchange that is not the POSTed request's own business.
+    fn carried(&mut self, event: &Event<'_>, mark: Mark, direction: Direction, rpc: Rpc<'_>) {
+        if matches!(rpc, Rpc::NotRpc | Rpc::Malformed) {
+            return;
+        }
+        let message = Message { direction: Some(direction), queued: false, thin: false, http: None, rpc };
+        self.message(&Event { kind: Kind::Message(message), ..*event }, mark, &message);
+    }
+
+    /// Finds the answers of the POSTed requests, or says why there are none.
+    fn answers(
+        &mut self,
+        event: &Event<'_>,
+        ended: Mark,
+        exchange: &Exchange<'_>,
+        strand: u32,
+        calls: &[u32],
+        witness: Witness,
+    ) {
+        let mut left: Vec<u32> = calls.to_vec();
+        let mut strangers: Vec<Answer<'_>> = Vec::new();
+        for rpc in exchange.answered {
+            let Rpc::Answer(answer) = rpc else {
+                self.carried(event, ended, Direction::ToClient, *rpc);
+                continue;
+            };
+            let id = answer.id.map_or(RpcId::Unknown, |id| self.rpc_id(id));
+            match left.iter().position(|call| self.case.calls[*call as usize].id == id) {
+                Some(at) => {
+                    let call = left.remove(at);
+                    self.http_answer(call, answer, exchange, witness, ended);
+                }
+                None => strangers.push(*answer),
+            }
+        }
+        for call in left {
+            if let ([answer], true) = (&strangers[..], calls.len() == 1) {
+                self.stranger(call, answer, exchange, witness, ended);
+            } else {
+                self.no_answer(call, exchange, witness, ended);
+            }
+        }
+        for call in calls {
+            self.note_exchange(*call, exchange);
+        }
+        let _ = strand;
+    }
+
+    /// An answer with the request's own id.
+    fn http_answer(&mut self, call: u32, answer: &Answer<'_>, exchange: &Exchange<'_>, witness: Witness, mark: Mark) {
+        let seen = super::messages::answered_as(witness, Direction::ToClient);
+        self.case.calls[call as usize].answer = AnswerFacts::default();
+        self.attach_answer(call, answer, seen, witness, mark, None, false);
+        if failed_status(exchange.status) {
+            let author = if exchange.by_gateway { Author::Gateway } else { Author::Unknown };
+            let slot = &mut self.case.calls[call as usize].answer;
+            slot.kind = AnswerKind::HttpError;
+            slot.author = author;
+        }
+    }
+
+    /// The only answer of the only request has another id, or none: an HTTP error's body, or an invalid envelope.
+    fn stranger(&mut self, call: u32, answer: &Answer<'_>, exchange: &Exchange<'_>, witness: Witness, mark: Mark) {
+        let mut facts = self.classify(call, answer, false);
+        facts.foreign_id = true;
+        facts.author = if exchange.by_gateway { Author::Gateway } else { Author::Server };
+        let names_none = answer
+            .id
+            .is_none_or(|id| matches!(id, crate::event::Id::Null | crate::event::Id::Text("server-error" | "")));
+        facts.kind = match facts.kind {
+            _ if failed_status(exchange.status) => AnswerKind::HttpError,
+            AnswerKind::Error if names_none => AnswerKind::Error,
+            _ => AnswerKind::InvalidEnvelope,
+        };
+        self.set_answer(call, facts, witness, mark);
+    }
+
+    /// No message answers the request: what the status and the body say.
+    fn no_answer(&mut self, call: u32, exchange: &Exchange<'_>, witness: Witness, mark: Mark) {
+        let kind = match (exchange.failure, exchange.body) {
+            (Some(HttpFailure::NotConnected), _) if exchange.status <= 0 => AnswerKind::NotSent,
+            (Some(HttpFailure::Aborted), _) if exchange.status <= 0 => {
+                self.sight(call, Seen::Cancelled, witness, mark, 0);
+                return;
+            }
+            _ if exchange.status <= 0 => {
+                self.sight(call, Seen::ConnectionClosed, witness, mark, 0);
+                return;
+            }
+            _ if failed_status(exchange.status) => AnswerKind::HttpError,
+            // HTTP+SSE: the answer comes on the other stream.
+            _ if exchange.status == 202 => return,
+            (_, Body::Malformed) => AnswerKind::Malformed,
+            (_, Body::Foreign) => AnswerKind::Malformed,
+            (_, Body::Missing) => AnswerKind::NotCaptured,
+            (_, Body::TornStream) => AnswerKind::StreamIncomplete,
+            _ if exchange.content == ContentKind::EventStream => AnswerKind::StreamIncomplete,
+            (_, Body::Parsed) => AnswerKind::InvalidEnvelope,
+            (_, Body::Empty) => AnswerKind::Malformed,
+        };
+        let author = match kind {
+            _ if exchange.by_gateway => Author::Gateway,
+            AnswerKind::NotSent => Author::Client,
+            _ => Author::Unknown,
+        };
+        let facts = AnswerFacts { kind, author, wording: exchange.wording, ..AnswerFacts::default() };
+        self.set_answer(call, facts, witness, mark);
+        if matches!(kind, AnswerKind::StreamIncomplete) && exchange.event_id {
+            // The stream can be resumed: the request stays open for a GET that brings its answer.
+            let facts = self.case.calls[call as usize];
+            self.lane.open.entry((facts.strand, facts.direction, facts.id)).or_default().push_back(call);
+            self.lane.open_list.entry(facts.strand).or_default().push(call);
+        }
+    }
+
+    fn set_answer(&mut self, call: u32, facts: AnswerFacts, witness: Witness, mark: Mark) {
+        self.close_call(call);
+        let slot = &mut self.case.calls[call as usize];
+        slot.answered = Some(mark);
+        slot.answered_as = super::messages::answered_as(witness, Direction::ToClient);
+        slot.answer = facts;
+    }
+
+    fn note_exchange(&mut self, call: u32, exchange: &Exchange<'_>) {
+        let http = self.http_of(call);
+        http.status = u16::try_from(exchange.status).unwrap_or(0);
+        http.content = exchange.content;
+        http.body = exchange.body;
+        http.events = u16::try_from(exchange.answered.len()).unwrap_or(u16::MAX);
+        http.retry_after = exchange.retry_after.unwrap_or(NONE);
+        http.challenge = exchange.challenge;
+        http.resumable = exchange.event_id;
+    }
+
+    /// The HTTP side of a call; makes one.
+    pub(super) fn http_of(&mut self, call: u32) -> &mut HttpFacts {
+        if self.case.calls[call as usize].http == NONE {
+            self.case.calls[call as usize].http =
+                u32::try_from(self.case.http.len()).expect("fewer than 2^32 exchanges");
+            self.case.http.push(HttpFacts {
+                posts: 1,
+                status: 0,
+                events: 0,
+                content: ContentKind::Unknown,
+                body: Body::Empty,
+                retry_after: NONE,
+                challenge: false,
+                resumable: false,
+            });
+        }
+        &mut self.case.http[self.case.calls[call as usize].http as usize]
+    }
+
+    /// An access log line waits until it is known which paths are MCP endpoints.
+    pub(super) fn access_line(&mut self, event: &Event<'_>, mark: Mark, access: &Access<'_>) {
+        let strand = self.strand(event, mark);
+        let started = access.started.and_then(|stamp| self.mark(mark.origin, Some(stamp)).at);
+        let row = AccessRow {
+            mark,
+            strand,
+            witness: event.witness,
+            started,
+            method: self.case.symbols.intern(access.method),
+            path: self.case.symbols.intern(access.path),
+            host: self.case.symbols.intern(access.host),
+            status: access.status,
+            upstream: access.upstream.into(),
+            session: self.intern(event.keys.session),
+            mcp_method: self.intern(access.mcp_method),
+            mcp_name: self.intern(access.mcp_name),
+            pairs: access.pairs,
+            run_id: self.intern(event.keys.run),
+            failed: access.failed,
+        };
+        self.access.push(row);
+    }
+}
+
+/// Whether a status is outside 200–299.
+fn failed_status(status: i32) -> bool {
+    status > 0 && !(200..300).contains(&status)
+}

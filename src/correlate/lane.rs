@@ -1,0 +1,291 @@
+//! Strands: which conversation of its source an event belongs to, lives of a run id, and what is settled at the end of
+//! a source.
+
+use super::{Correlator, Mark, NONE, Strand, StrandEvent, StrandFact, StrandKey, Transport};
+use crate::{
+    event::{Event, PhaseEvent, RemarkKind, Step, StepDetail, Witness},
+    symbol::Symbol,
+};
+
+/// The lives of one run id in one source, as far as read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Life {
+    /// The current life, counted from 1.
+    current: u32,
+    /// Its process, where known.
+    pid: Option<u32>,
+    /// Who has logged `spawned` in it.
+    spawned_by: Vec<Witness>,
+    /// Earlier lives by process.
+    by_pid: Vec<(u32, u32)>,
+}
+
+impl Correlator {
+    /// The strand of an event; makes one where needed.
+    pub(super) fn strand(&mut self, event: &Event<'_>, mark: Mark) -> u32 {
+        let key = self.strand_key(event);
+        let strand = self.strand_by_key(key, event, mark);
+        self.learn_keys(strand, event);
+        strand
+    }
+
+    fn strand_key(&mut self, event: &Event<'_>) -> StrandKey {
+        let run = self.intern(event.keys.run).or(self.lane.run);
+        if let Some(run) = run {
+            let life = self.life(run, event);
+            return StrandKey::Run(run, life);
+        }
+        if let Some(session) = self.intern(event.keys.session) {
+            return StrandKey::Session(session);
+        }
+        if let Some(server) = self.intern(event.keys.server)
+            && self.lane.server_instances.contains_key(&server)
+        {
+            return StrandKey::Server(server, self.lane.server_instances[&server]);
+        }
+        if event.witness == Some(Witness::Network)
+            && let Some(pid) = event.keys.pid
+        {
+            return StrandKey::Process(pid);
+        }
+        if self.lane.instances > 0 { StrandKey::Instance(self.lane.instances) } else { StrandKey::Rest }
+    }
+
+    /// Which life of a run id a record belongs to: a second `spawned` of one witness, or a second process of one
+    /// witness, begins a new one.
+    fn life(&mut self, run: Symbol, event: &Event<'_>) -> u32 {
+        let witness = self.witness_of(event);
+        let spawned = matches!(event.kind, crate::event::Kind::Step(Step { event: PhaseEvent::Spawned, .. }));
+        let life = self.lane.lives.entry(run).or_insert_with(|| Life { current: 1, ..Life::default() });
+        let pid = event.keys.pid.filter(|_| witness != Witness::Network);
+        if let Some(pid) = pid {
+            if let Some((_, known)) = life.by_pid.iter().find(|(known, _)| *known == pid) {
+                let known = *known;
+                if spawned && life.spawned_by.contains(&witness) && known == life.current {
+                    // One process may be logged as spawned twice by one witness only when the id was reused.
+                    life.begin(Some(pid));
+                } else if spawned {
+                    life.spawned_by.push(witness);
+                }
+                return if known == life.current { life.current } else { known };
+            }
+            if life.pid.is_some_and(|current| current != pid) {
+                life.begin(Some(pid));
+            }
+            life.pid = Some(pid);
+            life.by_pid.push((pid, life.current));
+        } else if spawned && life.spawned_by.contains(&witness) {
+            life.begin(None);
+        }
+        if spawned {
+            life.spawned_by.push(witness);
+        }
+        life.current
+    }
+
+    fn strand_by_key(&mut self, key: StrandKey, event: &Event<'_>, mark: Mark) -> u32 {
+        if let Some(&strand) = self.lane.strands.get(&key) {
+            let last = &mut self.case.strands[strand as usize].last;
+            *last = Mark { origin: mark.origin, at: mark.at.or(last.at) };
+            return strand;
+        }
+        let strand = u32::try_from(self.case.strands.len()).expect("fewer than 2^32 strands");
+        let (run_id, life) = match key {
+            StrandKey::Run(run, life) => (Some(run), life),
+            _ => (None, 1),
+        };
+        let session = match key {
+            StrandKey::Session(session) => vec![session],
+            _ => Vec::new(),
+        };
+        let endpoint = match key {
+            StrandKey::Endpoint(endpoint) => Some(endpoint),
+            _ => None,
+        };
+        self.case.strands.push(Strand {
+            source: self.lane.source,
+            run_id,
+            life,
+            server: self.lane.server,
+            client: None,
+            sessions: session,
+            pids: Vec::new(),
+            wrapper: false,
+            endpoint,
+            transport: Transport::Unknown,
+            revision: None,
+            first: mark,
+            last: mark,
+            events: Vec::new(),
+            calls: Vec::new(),
+            tools: Vec::new(),
+            witness: self.witness_of(event),
+            run: NONE,
+        });
+        self.lane.strands.insert(key, strand);
+        self.lane.order.push(strand);
+        strand
+    }
+
+    fn learn_keys(&mut self, strand: u32, event: &Event<'_>) {
+        let server = self.intern(event.keys.server);
+        let client = self.intern(event.keys.client);
+        let session = self.intern(event.keys.session);
+        let wrapper = matches!(
+            event.kind,
+            crate::event::Kind::Step(Step { detail: StepDetail::Launch { wrapper: true, .. }, .. })
+        );
+        let strand = &mut self.case.strands[strand as usize];
+        strand.server = strand.server.or(server);
+        strand.client = strand.client.or(client);
+        if let Some(session) = session
+            && !strand.sessions.contains(&session)
+        {
+            strand.sessions.push(session);
+        }
+        strand.wrapper |= wrapper;
+        if let Some(pid) = event.keys.pid
+            && !strand.pids.contains(&pid)
+        {
+            strand.pids.push(pid);
+        }
+    }
+
+    /// The strand of an HTTP exchange: its session, else its endpoint.
+    pub(super) fn http_strand(
+        &mut self,
+        event: &Event<'_>,
+        mark: Mark,
+        session: Option<Symbol>,
+        endpoint: Symbol,
+    ) -> u32 {
+        let key = match session {
+            _ if event.keys.run.is_some() || self.lane.run.is_some() => self.strand_key(event),
+            Some(session) => StrandKey::Session(session),
+            None => StrandKey::Endpoint(endpoint),
+        };
+        let strand = self.strand_by_key(key, event, mark);
+        let facts = &mut self.case.strands[strand as usize];
+        facts.endpoint = facts.endpoint.or(Some(endpoint));
+        if let Some(session) = session
+            && !facts.sessions.contains(&session)
+        {
+            facts.sessions.push(session);
+        }
+        if facts.transport == Transport::Unknown {
+            facts.transport = Transport::StreamableHttp;
+        }
+        strand
+    }
+
+    /// Begins a new instance in a log without run ids.
+    pub(super) fn new_instance(&mut self, server: Option<Symbol>) {
+        match server {
+            Some(server) => *self.lane.server_instances.entry(server).or_insert(0) += 1,
+            None => self.lane.instances += 1,
+        }
+    }
+
+    /// Records something that belongs to no call.
+    pub(super) fn strand_event(
+        &mut self,
+        event: &Event<'_>,
+        mark: Mark,
+        what: StrandFact,
+        number: i64,
+        name: Option<Symbol>,
+    ) {
+        let starts = matches!(what, StrandFact::Remark(RemarkKind::InstanceStart));
+        if starts {
+            let server = self.intern(event.keys.server);
+            self.new_instance(server);
+        }
+        let witness = self.witness_of(event);
+        let strand = self.strand(event, mark);
+        self.case.strands[strand as usize].events.push(StrandEvent { what, witness, mark, number, name });
+    }
+
+    /// Settles what needs the whole source.
+    pub(super) fn close_lane(&mut self) {
+        self.settle_witness();
+        self.settle_wrong_ids();
+        self.settle_span_contacts();
+        self.rehome_rest();
+    }
+
+    /// The witness of a source is its format's or option's; else the majority of records that say who wrote them; else
+    /// what the name hints at.
+    fn settle_witness(&mut self) {
+        const WITNESSES: [Witness; 5] =
+            [Witness::Client, Witness::Server, Witness::Proxy, Witness::Network, Witness::Harness];
+        let most = (0..5).rev().max_by_key(|index| self.lane.votes[*index]).filter(|index| self.lane.votes[*index] > 0);
+        let facts = self.lane.facts.as_mut().expect("begin was called");
+        facts.witness = facts.witness.or(most.map(|index| WITNESSES[index]));
+        if facts.witness.is_none() {
+            facts.witness = self.lane.witness_hint;
+            facts.witness_is_hint = facts.witness.is_some();
+        }
+    }
+
+    /// A record without run id joins the run of its source: by position where the runs of the source follow one
+    /// another, and not at all where they interleave.
+    fn rehome_rest(&mut self) {
+        let Some(&rest) = self.lane.strands.get(&StrandKey::Rest) else { return };
+        let mut keyed: Vec<u32> = self
+            .lane
+            .order
+            .iter()
+            .copied()
+            .filter(|strand| self.case.strands[*strand as usize].run_id.is_some())
+            .collect();
+        keyed.sort_by_key(|strand| self.case.strands[*strand as usize].first.origin);
+        let interleaved = keyed.windows(2).any(|pair| {
+            self.case.strands[pair[0] as usize].last.origin > self.case.strands[pair[1] as usize].first.origin
+        });
+        if keyed.is_empty() || interleaved {
+            return;
+        }
+        let home = |strands: &[Strand], mark: Mark| {
+            let after = keyed.iter().rev().find(|strand| strands[**strand as usize].first.origin <= mark.origin);
+            *after.unwrap_or(&keyed[0])
+        };
+        for event in std::mem::take(&mut self.case.strands[rest as usize].events) {
+            let strand = home(&self.case.strands, event.mark);
+            let events = &mut self.case.strands[strand as usize].events;
+            let at = events.partition_point(|other| other.mark.origin <= event.mark.origin);
+            events.insert(at, event);
+        }
+        for call in std::mem::take(&mut self.case.strands[rest as usize].calls) {
+            let strand = home(&self.case.strands, self.case.place(&self.case.calls[call as usize]));
+            self.case.calls[call as usize].strand = strand;
+            self.case.strands[strand as usize].calls.push(call);
+        }
+        for index in 0..self.case.contacts.len() {
+            if self.case.contacts[index].strand == rest {
+                let strand = home(&self.case.strands, self.case.contacts[index].attempt);
+                self.case.contacts[index].strand = strand;
+            }
+        }
+        let sessions = std::mem::take(&mut self.case.strands[rest as usize].sessions);
+        let pids = std::mem::take(&mut self.case.strands[rest as usize].pids);
+        let tools = std::mem::take(&mut self.case.strands[rest as usize].tools);
+        if let [only] = keyed[..] {
+            let strand = &mut self.case.strands[only as usize];
+            strand.sessions.extend(sessions);
+            strand.pids.extend(pids.iter().filter(|pid| !strand.pids.contains(pid)).copied().collect::<Vec<_>>());
+            strand.tools.extend(tools);
+        }
+    }
+}
+
+impl Life {
+    fn begin(&mut self, pid: Option<u32>) {
+        self.current += 1;
+        self.pid = pid;
+        self.spawned_by.clear();
+        if let Some(pid) = pid {
+            self.by_pid.retain(|(known, _)| *known != pid);
+            self.by_pid.push((pid, self.current));
+        }
+    }
+}

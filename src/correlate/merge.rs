@@ -1,0 +1,300 @@
+//! Joins the views of one call by several witnesses into one call.
+//!
+//! Inside a run a view joins the one call that nothing both recorded contradicts. With several such calls the order
+//! decides where it must, the placed window where only one contains the view; else the link is refused and the
+//! candidates are contested.
+
+use rustc_hash::FxHashMap;
+
+use super::{AnswerKind, Basis, Call, Correlator, Key, NONE, RpcId, Seen};
+use crate::{
+    event::{Direction, Witness},
+    symbol::Symbol,
+    time::SECOND,
+};
+
+/// A view may stand this far outside the window of its call: clocks of one incident differ.
+const SLACK: i64 = SECOND;
+
+impl Correlator {
+    pub(super) fn merge_views(&mut self) {
+        let mut into: Vec<u32> = (0..u32::try_from(self.case.calls.len()).unwrap_or(u32::MAX)).collect();
+        for run in 0..self.case.runs.len() {
+            let mut strands: Vec<u32> = self.case.runs[run]
+                .strands
+                .iter()
+                .copied()
+                .filter(|strand| self.case.strands[*strand as usize].has_calls())
+                .collect();
+            if strands.len() < 2 {
+                continue;
+            }
+            strands.sort_by_key(|strand| self.rank(*strand));
+            self.merge_run(&strands, &mut into);
+        }
+        self.renumber(&into);
+    }
+
+    /// The order in which strands lay the ground: complete wire views first, then clients, then servers.
+    fn rank(&self, strand: u32) -> (u8, u32) {
+        let facts = &self.case.strands[strand as usize];
+        let thin = facts.calls.iter().all(|call| self.case.calls[*call as usize].thin);
+        let witness = match facts.witness {
+            Witness::Proxy => 0,
+            Witness::Client => 1,
+            Witness::Harness | Witness::Network => 2,
+            Witness::Server => 3,
+        };
+        (witness + if thin { 4 } else { 0 }, strand)
+    }
+
+    fn merge_run(&mut self, strands: &[u32], into: &mut [u32]) {
+        // Calls that a view may join, by method; each with the sources that already saw it.
+        let mut ground: FxHashMap<(Direction, Symbol), Vec<(u32, Vec<u32>)>> = FxHashMap::default();
+        for strand in strands {
+            let source = self.case.strands[*strand as usize].source;
+            let views = self.case.strands[*strand as usize].calls.clone();
+            let links: Vec<(u32, Link)> =
+                views.iter().map(|view| (*view, self.link_of(*view, &views, source, &ground))).collect();
+            for (view, link) in links {
+                let key = {
+                    let call = &self.case.calls[view as usize];
+                    (call.direction, call.method)
+                };
+                match link {
+                    Link::None => ground.entry(key).or_default().push((view, vec![source])),
+                    Link::One(call) => {
+                        self.absorb(call, view);
+                        into[view as usize] = call;
+                        if let Some((_, sources)) =
+                            ground.get_mut(&key).and_then(|calls| calls.iter_mut().find(|(known, _)| *known == call))
+                        {
+                            sources.push(source);
+                        }
+                    }
+                    Link::Contested(candidates) => {
+                        self.contest(&candidates, view);
+                        into[view as usize] = NONE;
+                    }
+                }
+            }
+        }
+    }
+
+    fn link_of(
+        &self,
+        view: u32,
+        views: &[u32],
+        source: u32,
+        ground: &FxHashMap<(Direction, Symbol), Vec<(u32, Vec<u32>)>>,
+    ) -> Link {
+        let call = &self.case.calls[view as usize];
+        let Some(known) = ground.get(&(call.direction, call.method)) else { return Link::None };
+        let candidates: Vec<u32> = known
+            .iter()
+            .filter(|(other, sources)| !sources.contains(&source) && self.same_call(view, *other))
+            .map(|(other, _)| *other)
+            .collect();
+        match candidates[..] {
+            [] => Link::None,
+            [only] if self.within(view, only) != Some(false) => Link::One(only),
+            [_] => Link::None,
+            _ => self.choose(view, views, candidates),
+        }
+    }
+
+    /// One of several candidates: by containment in time, else by order where the counts agree and no two overlap.
+    fn choose(&self, view: u32, views: &[u32], candidates: Vec<u32>) -> Link {
+        let inside: Vec<u32> =
+            candidates.iter().copied().filter(|call| self.within(view, *call) != Some(false)).collect();
+        if let [only] = inside[..] {
+            return Link::One(only);
+        }
+        let alike: Vec<u32> = views.iter().copied().filter(|other| self.same_call(view, *other)).collect();
+        let mut ordered = candidates.clone();
+        ordered.sort_by_key(|call| self.case.place(&self.case.calls[*call as usize]).origin);
+        let apart = ordered.windows(2).all(|pair| self.before(pair[0], pair[1]));
+        if apart
+            && alike.len() == ordered.len()
+            && let Some(at) = alike.iter().position(|other| *other == view)
+        {
+            return Link::One(ordered[at]);
+        }
+        Link::Contested(candidates)
+    }
+
+    /// Whether the request of a view lies in the placed window of a call, as far as times tell.
+    fn within(&self, view: u32, call: u32) -> Option<bool> {
+        let (view, call) = (&self.case.calls[view as usize], &self.case.calls[call as usize]);
+        let at = self.case.placed(view.asked.or(view.answered)?)?.0;
+        let from = self.case.placed(call.asked.or(call.answered)?)?.0;
+        let to = call.answered.and_then(|mark| self.case.placed(mark)).map(|to| to.0);
+        Some(at >= from.saturating_sub(SLACK) && to.is_none_or(|to| at <= to.saturating_add(SLACK)))
+    }
+
+    /// Whether one call was answered before the other was asked, by record order or by one source's clock.
+    fn before(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (&self.case.calls[a as usize], &self.case.calls[b as usize]);
+        match (a.answered, b.asked) {
+            (Some(answered), Some(asked)) if answered.origin.source == asked.origin.source => {
+                match (answered.at, asked.at) {
+                    (Some(answered), Some(asked)) => answered <= asked,
+                    _ => answered.origin < asked.origin,
+                }
+            }
+            _ => false,
+        }
+    }
+
+    /// Adds what a view saw to its call.
+    fn absorb(&mut self, call: u32, view: u32) {
+        let other = self.case.calls[view as usize];
+        if let Some(mark) = other.asked {
+            self.sight(call, other.asked_as, other.witness, mark, 0);
+        }
+        self.absorb_answer(call, &other);
+        for row in self
+            .case
+            .seen(&other)
+            .into_iter()
+            .skip(usize::from(other.asked.is_some()) + usize::from(other.answered.is_some()))
+        {
+            self.sight(call, row.seen, row.witness, row.mark, row.number);
+        }
+        let target = &mut self.case.calls[call as usize];
+        fill(target, &other);
+    }
+
+    /// The outcome is what the caller got: an answer further from the caller never replaces one nearer to it.
+    fn absorb_answer(&mut self, call: u32, other: &Call) {
+        let Some(mark) = other.answered else { return };
+        let target = self.case.calls[call as usize];
+        let unknown = matches!(target.answer.kind, AnswerKind::NotCaptured | AnswerKind::None);
+        let known = !matches!(other.answer.kind, AnswerKind::NotCaptured | AnswerKind::None);
+        let nearer = target.answered.is_some() || !self.watched_to_the_end(&target);
+        if unknown && known && nearer && !self.gave_up_or_cut(&target) {
+            if let Some(first) = target.answered {
+                self.sight(call, target.answered_as, target.witness, first, 0);
+            }
+            let slot = &mut self.case.calls[call as usize];
+            slot.answered = Some(mark);
+            slot.answered_as = other.answered_as;
+            slot.answer = other.answer;
+            return;
+        }
+        let differs = known && !unknown && target.answer.kind != other.answer.kind;
+        let seen = if differs && other.answered_as == Seen::Delivered { Seen::OtherAnswer } else { other.answered_as };
+        let number = i32::from(other.answer.kind == AnswerKind::Result);
+        self.sight(call, seen, other.witness, mark, number);
+        let slot = &mut self.case.calls[call as usize].answer;
+        if slot.wording == crate::event::Wording::Other && slot.kind == other.answer.kind {
+            slot.wording = other.answer.wording;
+        }
+    }
+
+    /// Whether the first witness would have shown the answer: a wire view that lost nothing.
+    fn watched_to_the_end(&self, call: &Call) -> bool {
+        let source = &self.case.sources[super::source_index(self.case.place(call).origin)];
+        call.witness == Witness::Proxy && !call.thin && !source.lossy
+    }
+
+    fn gave_up_or_cut(&self, call: &Call) -> bool {
+        self.case
+            .sightings(call)
+            .any(|row| matches!(row.seen, Seen::Cancelled | Seen::TimedOut | Seen::ConnectionClosed))
+    }
+
+    /// A view that several calls could have made: a hint for each of them, proof for none.
+    fn contest(&mut self, candidates: &[u32], view: u32) {
+        let other = self.case.calls[view as usize];
+        let Some(mark) = other.asked.or(other.answered) else { return };
+        for call in candidates {
+            self.sight(*call, Seen::Contested, other.witness, mark, 0);
+            self.case.calls[*call as usize].contested = true;
+        }
+    }
+
+    /// Drops absorbed views and puts calls in order of their first place.
+    fn renumber(&mut self, into: &[u32]) {
+        let mut order: Vec<u32> = (0..u32::try_from(self.case.calls.len()).unwrap_or(u32::MAX))
+            .filter(|call| into[*call as usize] == *call)
+            .collect();
+        order.sort_by_key(|call| {
+            let call = &self.case.calls[*call as usize];
+            (call.run, self.case.place(call).origin)
+        });
+        order.sort_by_key(|call| self.case.place(&self.case.calls[*call as usize]).origin);
+        let mut number = vec![NONE; into.len()];
+        for (new, old) in (0_u32..).zip(&order) {
+            number[*old as usize] = new;
+        }
+        let target = |old: u32| -> u32 {
+            let mut at = old;
+            while at != NONE && into[at as usize] != at {
+                at = into[at as usize];
+            }
+            if at == NONE { NONE } else { number[at as usize] }
+        };
+        for contact in &mut self.case.contacts {
+            if contact.call != NONE {
+                contact.call = target(contact.call);
+            }
+        }
+        for row in &mut self.case.sightings {
+            if row.seen == Seen::ServerRequest
+                && let Ok(old) = u32::try_from(row.number)
+            {
+                row.number = i32::try_from(target(old)).unwrap_or(-1);
+            }
+        }
+        for strand in &mut self.case.strands {
+            let mut calls: Vec<u32> =
+                strand.calls.iter().map(|call| target(*call)).filter(|call| *call != NONE).collect();
+            calls.dedup();
+            strand.calls = calls;
+        }
+        self.case.calls = order.iter().map(|old| self.case.calls[*old as usize]).collect();
+        for run in &mut self.case.runs {
+            run.calls.clear();
+        }
+        for (index, call) in (0_u32..).zip(&self.case.calls) {
+            if let Some(run) = self.case.runs.get_mut(call.run as usize) {
+                run.calls.push(index);
+            }
+        }
+    }
+}
+
+enum Link {
+    None,
+    One(u32),
+    Contested(Vec<u32>),
+}
+
+/// Takes from another view what the call's own witnesses did not record.
+fn fill(call: &mut Call, other: &Call) {
+    if call.id == RpcId::Unknown || call.thin && matches!(call.id, RpcId::Text(_)) {
+        call.id = if other.id == RpcId::Unknown { call.id } else { other.id };
+    }
+    call.target = call.target.or(other.target);
+    call.session = call.session.or(other.session);
+    call.revision = call.revision.or(other.revision);
+    if call.args == Key::default() {
+        call.args = other.args;
+        call.pairs = other.pairs;
+    }
+    if call.http == NONE {
+        call.http = other.http;
+    }
+    if call.idempotency_key == 0 {
+        call.idempotency_key = other.idempotency_key;
+    }
+    if call.state_sent == 0 {
+        call.state_sent = other.state_sent;
+    }
+    if call.state_given == 0 {
+        call.state_given = other.state_given;
+    }
+    call.contested |= other.contested;
+    call.joined = Basis::Corroborated;
+}

@@ -1,0 +1,361 @@
+//! Joins events into facts: conversations, runs, sessions, calls, operations, contacts.
+//!
+//! Two stages. While a source is read, its events are folded in record order into strands (one conversation as one
+//! source recorded it) and the calls in them. Afterwards strands are joined into runs, the views of one call by several
+//! witnesses into one call, and evidence without keys is bound where exactly one binding fits. Judges nothing.
+
+mod bind;
+mod exchanges;
+mod facts;
+mod lane;
+mod merge;
+mod messages;
+mod operations;
+mod place;
+mod reach;
+mod runs;
+mod steps;
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+pub use facts::{
+    AnswerFacts, AnswerKind, Author, Basis, Call, Contact, ContactKind, HttpFacts, Key, Mark, NONE, Operation, RpcId,
+    Run, Seen, Sighting, SourceFacts, Strand, StrandEvent, StrandFact, ToolFacts, ToolsFacts, Transport,
+};
+
+use crate::{
+    event::{Direction, Event, Id, Kind, Origin, SourceId, Upstream, Witness},
+    symbol::{Symbol, Symbols},
+    time::{Shape, Stamp, Timestamp},
+};
+
+/// What is known about a source before it is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SourceMeta<'a> {
+    /// Witness by option or format.
+    pub witness: Option<Witness>,
+    /// Witness that the name hints at.
+    pub witness_hint: Option<Witness>,
+    /// Zone by option, seconds east of UTC.
+    pub zone: Option<i32>,
+    /// Server name by option.
+    pub server: Option<&'a str>,
+    /// Run id by option.
+    pub run: Option<&'a str>,
+}
+
+/// Everything known after correlation: the whole input of `judge`.
+#[derive(Debug, Default)]
+pub struct Case {
+    /// Names.
+    pub symbols: Symbols,
+    /// One per source, in source order.
+    pub sources: Vec<SourceFacts>,
+    /// Runs, by first place.
+    pub runs: Vec<Run>,
+    /// Conversations.
+    pub strands: Vec<Strand>,
+    /// Calls, by first place.
+    pub calls: Vec<Call>,
+    /// Further sightings of calls, as linked lists.
+    pub sightings: Vec<Sighting>,
+    /// HTTP sides of calls.
+    pub http: Vec<HttpFacts>,
+    /// Contacts with the outside.
+    pub contacts: Vec<Contact>,
+    /// Operations with two attempts or more.
+    pub operations: Vec<Operation>,
+    /// Operation of each call that is in one.
+    pub operation_of: FxHashMap<u32, u32>,
+    /// Contacts of each call that has any, in order.
+    pub contacts_of: FxHashMap<u32, Vec<u32>>,
+}
+
+impl Case {
+    /// The name behind a symbol.
+    pub fn name(&self, symbol: Symbol) -> &str {
+        self.symbols.name(symbol)
+    }
+
+    /// The further sightings of a call, in order of recording.
+    pub fn sightings(&self, call: &Call) -> impl Iterator<Item = &Sighting> {
+        let mut next = call.sightings;
+        std::iter::from_fn(move || {
+            let row = self.sightings.get(next as usize)?;
+            next = row.next;
+            Some(row)
+        })
+    }
+
+    /// All that any witness saw of a call: first sightings, then the further ones.
+    pub fn seen(&self, call: &Call) -> Vec<Sighting> {
+        let mut all = Vec::with_capacity(4);
+        if let Some(mark) = call.asked {
+            all.push(Sighting { seen: call.asked_as, witness: call.witness, mark, number: 0, next: NONE });
+        }
+        if let Some(mark) = call.answered {
+            all.push(Sighting { seen: call.answered_as, witness: call.witness, mark, number: 0, next: NONE });
+        }
+        all.extend(self.sightings(call).copied());
+        all
+    }
+
+    /// The HTTP side of a call.
+    pub fn http(&self, call: &Call) -> Option<&HttpFacts> {
+        self.http.get(call.http as usize)
+    }
+
+    /// The contacts of a call.
+    pub fn contacts_of(&self, call: u32) -> impl Iterator<Item = &Contact> {
+        self.contacts_of.get(&call).into_iter().flatten().map(|index| &self.contacts[*index as usize])
+    }
+
+    /// An instant, placed: recorded time plus the shift of its source.
+    pub fn placed(&self, mark: Mark) -> Option<Timestamp> {
+        let source = &self.sources[mark.origin.source.0 as usize];
+        mark.at.map(|at| Timestamp(at.0.saturating_add(source.shift)))
+    }
+
+    /// The first place of a call.
+    pub fn place(&self, call: &Call) -> Mark {
+        call.asked.or(call.answered).expect("a call has at least one sighting")
+    }
+}
+
+/// One access log line, kept until it is known which paths are MCP endpoints.
+#[derive(Clone, Copy, Debug)]
+struct AccessRow {
+    mark: Mark,
+    strand: u32,
+    witness: Option<Witness>,
+    started: Option<Timestamp>,
+    method: Symbol,
+    path: Symbol,
+    host: Symbol,
+    status: u16,
+    upstream: UpstreamRow,
+    session: Option<Symbol>,
+    mcp_method: Option<Symbol>,
+    mcp_name: Option<Symbol>,
+    pairs: crate::event::Pairs,
+    run_id: Option<Symbol>,
+    failed: bool,
+}
+
+/// [`Upstream`] without its lifetime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UpstreamRow {
+    Untold,
+    None,
+    ConnectFailed,
+    Once(u16),
+    Several(u16),
+}
+
+impl From<Upstream<'_>> for UpstreamRow {
+    fn from(upstream: Upstream<'_>) -> Self {
+        match upstream {
+            Upstream::Untold => Self::Untold,
+            Upstream::None => Self::None,
+            Upstream::ConnectFailed(_) => Self::ConnectFailed,
+            Upstream::Once(_, status) => Self::Once(status),
+            Upstream::Several(status) => Self::Several(status),
+        }
+    }
+}
+
+/// What identifies a strand inside a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum StrandKey {
+    /// A recorded run id and its life.
+    Run(Symbol, u32),
+    /// A session.
+    Session(Symbol),
+    /// An instance of a named server in a client's log.
+    Server(Symbol, u32),
+    /// An instance in a log that knows only one server.
+    Instance(u32),
+    /// A process that a kernel trace follows.
+    Process(u32),
+    /// An endpoint without session.
+    Endpoint(Symbol),
+    /// Everything else.
+    Rest,
+}
+
+/// The state of the source that is being read.
+#[derive(Debug, Default)]
+struct Lane {
+    source: u32,
+    meta_witness: Option<Witness>,
+    witness_hint: Option<Witness>,
+    zone: Option<i32>,
+    server: Option<Symbol>,
+    run: Option<Symbol>,
+    strands: FxHashMap<StrandKey, u32>,
+    /// The strands in order of their first record.
+    order: Vec<u32>,
+    /// Open requests by strand, sender and id.
+    open: FxHashMap<(u32, Direction, RpcId), VecDeque<u32>>,
+    /// Open requests by strand, in order.
+    open_list: FxHashMap<u32, Vec<u32>>,
+    /// Last call with an id, open or not.
+    last: FxHashMap<(u32, Direction, RpcId), u32>,
+    /// Lives of run ids.
+    lives: FxHashMap<Symbol, lane::Life>,
+    instances: u32,
+    server_instances: FxHashMap<Symbol, u32>,
+    /// Attempts that wait for a result, by strand.
+    waiting: FxHashMap<u32, Vec<u32>>,
+    /// Spans: id to parent and call.
+    spans: FxHashMap<u64, (u64, u32)>,
+    /// Contacts of spans: index and parent span.
+    span_contacts: Vec<(u32, u64)>,
+    /// Votes for the witness by records that say who wrote them.
+    votes: [u32; 5],
+    facts: Option<SourceFacts>,
+}
+
+/// Folds the events of all sources, then links them.
+#[derive(Debug, Default)]
+pub struct Correlator {
+    case: Case,
+    access: Vec<AccessRow>,
+    lane: Lane,
+}
+
+impl Correlator {
+    /// Begins the next source. Sources must come in their stable order, numbered from 0.
+    pub fn begin(&mut self, meta: &SourceMeta<'_>) {
+        let source = u32::try_from(self.case.sources.len()).expect("fewer than 2^32 sources");
+        self.lane = Lane {
+            source,
+            meta_witness: meta.witness,
+            witness_hint: meta.witness_hint,
+            zone: meta.zone,
+            server: meta.server.map(|name| self.case.symbols.intern(name)),
+            run: meta.run.map(|name| self.case.symbols.intern(name)),
+            facts: Some(SourceFacts {
+                witness: meta.witness,
+                witness_is_hint: false,
+                first: None,
+                last: None,
+                digits: 0,
+                shape: None,
+                shift: 0,
+                aligned: false,
+                events: 0,
+                lossy: false,
+            }),
+            ..Lane::default()
+        };
+    }
+
+    /// Takes the next event of the current source, in record order.
+    pub fn push(&mut self, event: &Event<'_>) {
+        if matches!(event.kind, Kind::Text(_) | Kind::Piece(_) | Kind::Syscall(_)) {
+            return;
+        }
+        let mark = self.mark(event.origin, event.at);
+        if let Some(witness) = event.witness {
+            self.lane.votes[witness as usize] += 1;
+        }
+        if let Some(facts) = &mut self.lane.facts {
+            facts.events += 1;
+        }
+        match event.kind {
+            Kind::Message(message) => self.message(event, mark, &message),
+            Kind::Exchange(exchange) => self.exchange(event, mark, exchange),
+            Kind::Step(step) => self.step(event, mark, &step),
+            Kind::Reach(reach) => self.reach(event, mark, &reach),
+            Kind::Remark(remark) => self.remark(event, mark, &remark),
+            Kind::Span(span) => self.span(event, mark, span),
+            Kind::Summary(summary) => self.summary(event, mark, summary),
+            Kind::Access(access) => self.access_line(event, mark, access),
+            Kind::Pollution => self.strand_event(event, mark, StrandFact::Pollution, 0, None),
+            Kind::Trouble(trouble) => {
+                let name = trouble.name.or(Some(trouble.class)).map(|name| self.case.symbols.intern(name));
+                self.strand_event(event, mark, StrandFact::Trouble(trouble.kind), 0, name);
+            }
+            Kind::Text(_) | Kind::Piece(_) | Kind::Syscall(_) => {}
+        }
+    }
+
+    /// Ends the current source. `lossy` when data was lost while reading it.
+    pub fn end(&mut self, lossy: bool) {
+        self.close_lane();
+        let mut facts = self.lane.facts.take().expect("begin was called");
+        facts.lossy = lossy;
+        self.case.sources.push(facts);
+    }
+
+    /// Joins what was folded.
+    pub fn link(mut self) -> Case {
+        self.place_clocks();
+        self.join_runs();
+        self.merge_views();
+        self.resolve_access();
+        self.bind();
+        self.group_operations();
+        self.finish()
+    }
+
+    /// The mark of an event; keeps the source's span of time.
+    fn mark(&mut self, origin: Origin, at: Option<Stamp>) -> Mark {
+        let Some(stamp) = at else { return Mark { origin, at: None } };
+        let zone = if stamp.shape == Shape::Utc { 0 } else { self.lane.zone.unwrap_or(0) };
+        let at = Timestamp(stamp.at.0.saturating_sub(i64::from(zone) * crate::time::SECOND));
+        if let Some(facts) = &mut self.lane.facts {
+            facts.first = facts.first.map_or(Some(at), |first| Some(first.min(at)));
+            facts.last = facts.last.map_or(Some(at), |last| Some(last.max(at)));
+            facts.digits = facts.digits.max(stamp.digits);
+            let lacks = match stamp.shape {
+                Shape::Local if self.lane.zone.is_some() => Shape::Utc,
+                shape => shape,
+            };
+            facts.shape = facts.shape.max(Some(lacks));
+        }
+        Mark { origin, at: Some(at) }
+    }
+
+    /// Adds a sighting to a call. Rows hang in order of recording.
+    fn sight(&mut self, call: u32, seen: Seen, witness: Witness, mark: Mark, number: i32) {
+        let row = u32::try_from(self.case.sightings.len()).expect("fewer than 2^32 sightings");
+        self.case.sightings.push(Sighting { seen, witness, mark, number, next: NONE });
+        let mut at = self.case.calls[call as usize].sightings;
+        if at == NONE {
+            self.case.calls[call as usize].sightings = row;
+            return;
+        }
+        while self.case.sightings[at as usize].next != NONE {
+            at = self.case.sightings[at as usize].next;
+        }
+        self.case.sightings[at as usize].next = row;
+    }
+
+    fn rpc_id(&mut self, id: Id<'_>) -> RpcId {
+        match id {
+            Id::Null => RpcId::Null,
+            Id::Int(number) => RpcId::Int(number),
+            Id::Text(text) => RpcId::Text(self.case.symbols.intern(text)),
+            Id::Raw(raw) => RpcId::Raw(self.case.symbols.intern(raw)),
+        }
+    }
+
+    fn intern(&mut self, name: Option<&str>) -> Option<Symbol> {
+        name.filter(|name| !name.is_empty()).map(|name| self.case.symbols.intern(name))
+    }
+
+    /// Who saw an event: the record, else the source, else nobody in particular.
+    fn witness_of(&self, event: &Event<'_>) -> Witness {
+        event.witness.or(self.lane.meta_witness).or(self.lane.witness_hint).unwrap_or(Witness::Proxy)
+    }
+}
+
+/// The source of an origin, as an index.
+fn source_index(origin: Origin) -> usize {
+    let SourceId(number) = origin.source;
+    number as usize
+}

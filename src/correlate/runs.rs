@@ -1,0 +1,360 @@
+//! Joins strands into runs: by run id, process, session, endpoint; else where exactly one pair fits.
+//!
+//! A server's name never joins two strands. A join without a recorded key is marked inferred.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Correlator, Run, Strand, StrandFact};
+use crate::{
+    event::{PhaseEvent, RemarkKind, Witness},
+    symbol::Symbol,
+    time::{SECOND, Timestamp},
+};
+
+/// Clocks of one incident may differ by this much before a window no longer fits.
+const SLACK: i64 = 2 * SECOND;
+/// Components beyond which fits are not searched: the search is quadratic.
+const FIT_LIMIT: usize = 512;
+
+/// Sets of strands that belong together.
+struct Components(Vec<u32>);
+
+impl Components {
+    fn root(&mut self, mut at: u32) -> u32 {
+        while self.0[at as usize] != at {
+            self.0[at as usize] = self.0[self.0[at as usize] as usize];
+            at = self.0[at as usize];
+        }
+        at
+    }
+
+    /// The lower root wins, so that the result does not depend on the order of joining.
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a.max(b) as usize] = a.min(b);
+    }
+}
+
+impl Correlator {
+    pub(super) fn join_runs(&mut self) {
+        let count = u32::try_from(self.case.strands.len()).expect("fewer than 2^32 strands");
+        let mut sets = Components((0..count).collect());
+        self.join_by_run_id(&mut sets);
+        self.join_by_pid(&mut sets);
+        self.join_by_session(&mut sets);
+        self.join_by_endpoint(&mut sets);
+        self.join_by_fit(&mut sets);
+        self.join_sole(&mut sets);
+        self.make_runs(&mut sets);
+    }
+
+    fn join_by_run_id(&mut self, sets: &mut Components) {
+        let mut lives: FxHashMap<Symbol, u32> = FxHashMap::default();
+        for strand in &self.case.strands {
+            if let Some(run) = strand.run_id {
+                let most = lives.entry(run).or_insert(1);
+                *most = (*most).max(strand.life);
+            }
+        }
+        let mut first: FxHashMap<(Symbol, u32), u32> = FxHashMap::default();
+        for (index, strand) in (0_u32..).zip(&self.case.strands) {
+            let Some(run) = strand.run_id else { continue };
+            // A log that cannot tell the lives apart belongs to none of several.
+            if lives[&run] > 1 && strand.life == 1 && strand.pids.is_empty() && !strand.saw_spawn() {
+                continue;
+            }
+            match first.get(&(run, strand.life)) {
+                Some(other) => sets.join(*other, index),
+                None => {
+                    first.insert((run, strand.life), index);
+                }
+            }
+        }
+    }
+
+    fn join_by_pid(&mut self, sets: &mut Components) {
+        let mut by_pid: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (index, strand) in (0_u32..).zip(&self.case.strands) {
+            for pid in &strand.pids {
+                by_pid.entry(*pid).or_default().push(index);
+            }
+        }
+        let mut pids: Vec<_> = by_pid.into_iter().collect();
+        pids.sort_unstable();
+        for (_, strands) in pids {
+            for pair in strands.windows(2) {
+                let (a, b) = (&self.case.strands[pair[0] as usize], &self.case.strands[pair[1] as usize]);
+                let known_apart = a.run_id.is_some() && b.run_id.is_some() && (a.run_id, a.life) != (b.run_id, b.life);
+                if !known_apart && a.source != b.source && self.windows_meet(a, b) {
+                    sets.join(pair[0], pair[1]);
+                }
+            }
+        }
+    }
+
+    fn join_by_session(&mut self, sets: &mut Components) {
+        let mut first: FxHashMap<Symbol, u32> = FxHashMap::default();
+        for (index, strand) in (0_u32..).zip(&self.case.strands) {
+            // A client's log may speak to several servers: its sessions do not make them one.
+            if strand.witness == Witness::Client && strand.sessions.len() > 1 {
+                continue;
+            }
+            for session in &strand.sessions {
+                match first.get(session) {
+                    Some(other) => sets.join(*other, index),
+                    None => {
+                        first.insert(*session, index);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Requests without a session on an endpoint join the run of that endpoint if there is only one.
+    fn join_by_endpoint(&mut self, sets: &mut Components) {
+        let mut by_endpoint: FxHashMap<Symbol, Vec<u32>> = FxHashMap::default();
+        for (index, strand) in (0_u32..).zip(&self.case.strands) {
+            if let Some(endpoint) = strand.endpoint {
+                by_endpoint.entry(endpoint).or_default().push(index);
+            }
+        }
+        let mut endpoints: Vec<_> = by_endpoint.into_iter().collect();
+        endpoints.sort_unstable();
+        for (_, strands) in endpoints {
+            let (plain, keyed): (Vec<u32>, Vec<u32>) =
+                strands.iter().partition(|strand| self.case.strands[**strand as usize].sessions.is_empty());
+            let roots: FxHashSet<u32> = keyed.iter().map(|strand| sets.root(*strand)).collect();
+            let anchor = match (roots.len(), keyed.first()) {
+                (1, Some(anchor)) => *anchor,
+                (0, _) => plain[0],
+                _ => continue,
+            };
+            for strand in plain {
+                sets.join(anchor, strand);
+            }
+        }
+    }
+
+    /// Two components fit where their calls agree in order and their windows meet, and nothing else fits either of them.
+    fn join_by_fit(&mut self, sets: &mut Components) {
+        let members = self.members(sets);
+        let roots: Vec<u32> = members.iter().map(|(root, _)| *root).collect();
+        if roots.len() > FIT_LIMIT || self.case.sources.len() < 2 {
+            return;
+        }
+        let views: Vec<View> = members.iter().map(|(_, strands)| self.view(strands)).collect();
+        let mut fits: Vec<Vec<usize>> = vec![Vec::new(); roots.len()];
+        for a in 0..roots.len() {
+            for b in a + 1..roots.len() {
+                if views[a].sources.is_disjoint(&views[b].sources) && self.fits(&views[a], &views[b]) {
+                    fits[a].push(b);
+                    fits[b].push(a);
+                }
+            }
+        }
+        for a in 0..roots.len() {
+            // Several logs may show one run (client, tap, server): they must all fit one another.
+            let all_fit = |set: &[usize]| set.iter().all(|x| set.iter().all(|y| x == y || fits[*x].contains(y)));
+            let mut set = fits[a].clone();
+            set.push(a);
+            if fits[a].is_empty() || !all_fit(&set) {
+                continue;
+            }
+            let closed = set.iter().all(|x| fits[*x].iter().all(|y| set.contains(y)));
+            if closed {
+                for b in &fits[a] {
+                    sets.join(roots[a], roots[*b]);
+                }
+            }
+        }
+    }
+
+    /// What is left (a client's text, a gateway's console) joins the only run there is.
+    fn join_sole(&mut self, sets: &mut Components) {
+        let members = self.members(sets);
+        let (real, loose): (Vec<_>, Vec<_>) =
+            members.into_iter().partition(|(_, strands)| strands.iter().any(|strand| self.anchors(*strand)));
+        match &real[..] {
+            [(root, _)] => {
+                for (other, _) in loose {
+                    sets.join(*root, other);
+                }
+            }
+            [(a, first), (b, second)] => {
+                // One process without calls and one conversation without a process are two views of one run.
+                let process =
+                    |strands: &[u32]| strands.iter().any(|strand| self.case.strands[*strand as usize].saw_process());
+                let calls =
+                    |strands: &[u32]| strands.iter().any(|strand| self.case.strands[*strand as usize].has_calls());
+                let complementary = (process(first) && !calls(first) && calls(second) && !process(second))
+                    || (process(second) && !calls(second) && calls(first) && !process(first));
+                let disjoint = first.iter().all(|x| {
+                    second
+                        .iter()
+                        .all(|y| self.case.strands[*x as usize].source != self.case.strands[*y as usize].source)
+                });
+                if complementary && disjoint {
+                    sets.join(*a, *b);
+                    for (other, _) in loose {
+                        sets.join(*a, other);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a strand shows a run by itself.
+    fn anchors(&self, strand: u32) -> bool {
+        let strand = &self.case.strands[strand as usize];
+        strand.has_calls() || strand.run_id.is_some() || strand.saw_process()
+    }
+
+    fn members(&self, sets: &mut Components) -> Vec<(u32, Vec<u32>)> {
+        let mut members: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for index in 0..u32::try_from(self.case.strands.len()).unwrap_or(u32::MAX) {
+            members.entry(sets.root(index)).or_default().push(index);
+        }
+        let mut members: Vec<_> = members.into_iter().collect();
+        members.sort_unstable();
+        members
+    }
+
+    fn make_runs(&mut self, sets: &mut Components) {
+        let mut members = self.members(sets);
+        members.retain(|(_, strands)| strands.iter().any(|strand| self.anchors(*strand)));
+        members.sort_by_key(|(_, strands)| strands.iter().map(|s| self.case.strands[*s as usize].first.origin).min());
+        let mut lives: FxHashMap<Symbol, FxHashSet<u32>> = FxHashMap::default();
+        for strand in &self.case.strands {
+            if let Some(run) = strand.run_id {
+                lives.entry(run).or_default().insert(strand.life);
+            }
+        }
+        for (_, strands) in members {
+            let number = u32::try_from(self.case.runs.len()).expect("fewer than 2^32 runs");
+            let recorded = strands.iter().find_map(|strand| {
+                let strand = &self.case.strands[*strand as usize];
+                strand.run_id.map(|run| (run, strand.life))
+            });
+            let name = match recorded {
+                Some((run, life)) if lives[&run].len() > 1 => format!("{}#{life}", self.case.name(run)),
+                Some((run, _)) => self.case.name(run).to_owned(),
+                None => format!("run-{}", number + 1),
+            };
+            let mut calls = Vec::new();
+            for strand in &strands {
+                self.case.strands[*strand as usize].run = number;
+                calls.extend_from_slice(&self.case.strands[*strand as usize].calls);
+            }
+            for call in &calls {
+                self.case.calls[*call as usize].run = number;
+            }
+            self.case.runs.push(Run { name, recorded: recorded.is_some(), strands, calls, contacts: Vec::new() });
+        }
+    }
+
+    /// Whether the placed windows of two strands meet; windows without times always may.
+    fn windows_meet(&self, a: &Strand, b: &Strand) -> bool {
+        let window = |strand: &Strand| Some((self.case.placed(strand.first)?, self.case.placed(strand.last)?));
+        match (window(a), window(b)) {
+            (Some(a), Some(b)) => meet(a, b),
+            _ => true,
+        }
+    }
+
+    fn view(&self, strands: &[u32]) -> View {
+        let mut view = View::default();
+        for strand in strands {
+            let strand = &self.case.strands[*strand as usize];
+            view.sources.insert(strand.source);
+            view.run_id = view.run_id.or(strand.run_id.map(|run| (run, strand.life)));
+            view.process |= strand.saw_process();
+            for at in [strand.first, strand.last] {
+                if let Some(at) = self.case.placed(at) {
+                    let (first, last) = view.window.unwrap_or((at, at));
+                    view.window = Some((first.min(at), last.max(at)));
+                }
+            }
+            if strand.calls.len() > view.calls.len() {
+                view.calls.clone_from(&strand.calls);
+            }
+        }
+        view
+    }
+
+    fn fits(&self, a: &View, b: &View) -> bool {
+        if a.run_id.is_some() && b.run_id.is_some() {
+            return false;
+        }
+        if let (Some(a), Some(b)) = (a.window, b.window)
+            && !meet(a, b)
+        {
+            return false;
+        }
+        if a.calls.is_empty() || b.calls.is_empty() {
+            // Lives without calls fit by window alone, and only a process fits a process.
+            return a.process
+                && b.process
+                && a.window.is_some()
+                && b.window.is_some()
+                && a.calls.len() + b.calls.len() < 8;
+        }
+        self.calls_agree(&a.calls, &b.calls)
+    }
+
+    /// Every call of the shorter list stands in the longer one, in order.
+    fn calls_agree(&self, a: &[u32], b: &[u32]) -> bool {
+        let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+        let mut rest = long.iter();
+        short.iter().all(|call| rest.any(|other| self.same_call(*call, *other)))
+    }
+
+    /// Whether two views can be of one call: nothing that both recorded differs.
+    pub(super) fn same_call(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (&self.case.calls[a as usize], &self.case.calls[b as usize]);
+        let ids = a.id == b.id
+            || a.id == super::RpcId::Unknown
+            || b.id == super::RpcId::Unknown
+            || self.other_spelling(a.id) == Some(b.id);
+        let both = |x: Option<Symbol>, y: Option<Symbol>| x.is_none() || y.is_none() || x == y;
+        ids && a.method == b.method
+            && a.direction == b.direction
+            && both(a.target, b.target)
+            && both(a.session, b.session)
+            && (a.args == b.args || a.args == super::Key::default() || b.args == super::Key::default())
+    }
+}
+
+/// What a component looks like to another one.
+#[derive(Default)]
+struct View {
+    sources: FxHashSet<u32>,
+    run_id: Option<(Symbol, u32)>,
+    process: bool,
+    window: Option<(Timestamp, Timestamp)>,
+    calls: Vec<u32>,
+}
+
+fn meet(a: (Timestamp, Timestamp), b: (Timestamp, Timestamp)) -> bool {
+    a.0.0 <= b.1.0.saturating_add(SLACK) && b.0.0 <= a.1.0.saturating_add(SLACK)
+}
+
+impl Strand {
+    fn saw_spawn(&self) -> bool {
+        self.events.iter().any(|event| event.what == StrandFact::Step(PhaseEvent::Spawned))
+    }
+
+    /// Whether it shows a server process: its creation, its end, or its own start-up line.
+    pub(super) fn saw_process(&self) -> bool {
+        self.events.iter().any(|event| {
+            matches!(
+                event.what,
+                StrandFact::Step(
+                    PhaseEvent::SpawnRequested | PhaseEvent::Spawned | PhaseEvent::ExecutableReady | PhaseEvent::Exited
+                ) | StrandFact::Signaled
+                    | StrandFact::SpawnFailed(_)
+                    | StrandFact::Remark(RemarkKind::ProcessStarted | RemarkKind::InstanceStart)
+            )
+        })
+    }
+}

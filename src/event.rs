@@ -287,6 +287,8 @@ pub struct Answer<'a> {
     pub error: Option<ErrorShape<'a>>,
     /// What the result says beyond its shape.
     pub detail: Detail<'a>,
+    /// The tool that the text of a failed result names.
+    pub named: Option<&'a str>,
 }
 
 /// The shape of a `result`, independent of the method it answers.

@@ -128,7 +128,7 @@ pub struct Members<'a> {
     pub id: Option<Id<'a>>,
     method: Option<Option<&'a str>>,
     params: Option<Params<'a>>,
-    result: Option<(ResultShape, Detail<'a>)>,
+    result: Option<(ResultShape, Detail<'a>, Option<&'a str>)>,
     error: Option<ErrorShape<'a>>,
 }
 
@@ -189,9 +189,10 @@ impl<'a> Members<'a> {
                 })
             }
             _ if self.result.is_some() || self.error.is_some() || self.id.is_some() && self.method.is_none() => {
-                let (result, detail) =
-                    self.result.map_or((None, Detail::None), |(shape, detail)| (Some(shape), detail));
-                Rpc::Answer(Answer { id: self.id, version_ok, result, error: self.error, detail })
+                let (result, detail, named) = self
+                    .result
+                    .map_or((None, Detail::None, None), |(shape, detail, named)| (Some(shape), detail, named));
+                Rpc::Answer(Answer { id: self.id, version_ok, result, error: self.error, detail, named })
             }
             _ => Rpc::NotRpc,
         }
@@ -458,18 +459,18 @@ pub fn trace_id(traceparent: &str) -> Option<&str> {
 struct ResultSeed<'r, 'a>(&'r Reader<'a>);
 
 impl<'a> DeserializeSeed<'a> for ResultSeed<'_, 'a> {
-    type Value = (ResultShape, Detail<'a>);
+    type Value = (ResultShape, Detail<'a>, Option<&'a str>);
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'a> Visitor<'a> for ResultSeed<'_, 'a> {
-    type Value = (ResultShape, Detail<'a>);
+    type Value = (ResultShape, Detail<'a>, Option<&'a str>);
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a result")
     }
-    not_an_object!('a, (ResultShape::default(), Detail::None));
+    not_an_object!('a, (ResultShape::default(), Detail::None, None));
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let reader = self.0;
         let mut shape = ResultShape { object: true, ..ResultShape::default() };
@@ -519,28 +520,26 @@ impl<'a> Visitor<'a> for ResultSeed<'_, 'a> {
         } else if let Some(raw) = tools {
             detail = Detail::Tools(reader.arena.alloc(tool_list(raw, partial, reader)));
         }
+        let mut named = None;
         if shape.failed {
-            shape.wording = content.map_or(Wording::Other, |raw| first_text(raw, reader));
+            (shape.wording, named) = content.map_or((Wording::Other, None), |raw| first_text(raw, reader));
         }
-        Ok((shape, detail))
+        Ok((shape, detail, named))
     }
 }
 
-/// Wording of the first `text` of a content array.
-fn first_text<'a>(raw: &'a str, reader: &Reader<'a>) -> Wording {
+/// Wording of the first `text` of a content array, and the tool it names.
+fn first_text<'a>(raw: &'a str, reader: &Reader<'a>) -> (Wording, Option<&'a str>) {
     #[derive(serde::Deserialize)]
     struct Piece<'a> {
         #[serde(borrow, default)]
         text: Option<&'a RawValue>,
     }
-    let Ok(pieces) = serde_json::from_str::<Vec<Piece<'a>>>(raw) else {
-        return Wording::Other;
-    };
-    let Some(text) = pieces.first().and_then(|piece| piece.text) else {
-        return Wording::Other;
-    };
+    let nothing = (Wording::Other, None);
+    let Ok(pieces) = serde_json::from_str::<Vec<Piece<'a>>>(raw) else { return nothing };
+    let Some(text) = pieces.first().and_then(|piece| piece.text) else { return nothing };
     let mut json = serde_json::Deserializer::from_str(text.get());
-    reader.text().deserialize(&mut json).ok().flatten().map_or(Wording::Other, |text| wording::read(text).0)
+    reader.text().deserialize(&mut json).ok().flatten().map_or(nothing, wording::read)
 }
 
 /// Reads the `tools` of a `tools/list` result.

@@ -21,3 +21,4 @@ pub mod wording;
 pub mod format;
 // Layer 5.
 pub mod correlate;
+// Layer 6, under construction: pub mod judge;

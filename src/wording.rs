@@ -11,10 +11,8 @@ static WORDINGS: &[(&str, Wording)] = &[
     ("has an output schema but", Wording::OutputValidation),
     ("structured content does not match", Wording::OutputValidation),
     ("invalid structured content returned", Wording::OutputValidation),
-    ("input validation error", Wording::ArgumentValidation),
     ("invalid arguments for tool", Wording::ArgumentValidation),
-    ("validation error for call[", Wording::ArgumentValidation),
-    ("validation errors for call[", Wording::ArgumentValidation),
+    ("input validation error", Wording::ArgumentValidation),
     ("unknown tool", Wording::UnknownTool),
     ("invalid or expired requeststate", Wording::RequestState),
     ("session not found", Wording::Session),
@@ -73,12 +71,13 @@ pub fn read(text: &str) -> (Wording, Option<&str>) {
     if let Some(named) = tool_not_found(text, &lower) {
         return (Wording::UnknownTool, Some(named));
     }
-    if argument_model(&lower) {
-        return (Wording::ArgumentValidation, None);
+    if let Some(tool) = argument_model(text, &lower) {
+        return (Wording::ArgumentValidation, Some(tool));
     }
     for (pattern, wording) in WORDINGS {
         if let Some(at) = lower.find(pattern) {
-            let named = (*wording == Wording::UnknownTool).then(|| name_after(&text[at + pattern.len()..])).flatten();
+            let names = matches!(wording, Wording::UnknownTool) || *pattern == "invalid arguments for tool";
+            let named = names.then(|| name_after(&text[at + pattern.len()..])).flatten();
             return (*wording, named);
         }
     }
@@ -101,13 +100,13 @@ fn tool_not_found<'a>(text: &'a str, lower: &str) -> Option<&'a str> {
     (!name.is_empty() && !name.contains(char::is_whitespace)).then_some(name)
 }
 
-/// `N validation error(s) for XArguments` (Python SDK): the argument model failed before the function ran.
-fn argument_model(lower: &str) -> bool {
-    ["validation error for ", "validation errors for "].iter().any(|start| {
-        lower.find(start).is_some_and(|at| {
-            let model = lower[at + start.len()..].split(|c: char| c.is_whitespace() || c == ':').next().unwrap_or("");
-            model.ends_with("arguments")
-        })
+/// `N validation error(s) for XArguments` (Python SDK) or `for call[X]` (FastMCP): the argument model of tool X failed
+/// before the function ran.
+fn argument_model<'a>(text: &'a str, lower: &str) -> Option<&'a str> {
+    ["validation error for ", "validation errors for "].iter().find_map(|start| {
+        let at = lower.find(start)? + start.len();
+        let model = text[at..].split(|c: char| c.is_whitespace() || c == ':').next()?;
+        model.strip_suffix("Arguments").or_else(|| model.strip_prefix("call[")?.strip_suffix(']'))
     })
 }
 
@@ -134,8 +133,8 @@ mod tests {
         assert_eq!(read("Unknown tool: nope"), (Wording::UnknownTool, Some("nope")));
         assert_eq!(read("MCP error -32602: Tool nope not found"), (Wording::UnknownTool, Some("nope")));
         assert_eq!(
-            read("Error executing tool add: 1 validation error for addArguments\na\n  Field required").0,
-            Wording::ArgumentValidation
+            read("Error executing tool add: 1 validation error for addArguments\na\n  Field required"),
+            (Wording::ArgumentValidation, Some("add"))
         );
         assert_eq!(read("Error executing tool add: 1 validation error for Invoice").0, Wording::Other);
         assert_eq!(read("MCP error -32602: Output validation error: x").0, Wording::OutputValidation);

@@ -228,6 +228,8 @@ pub struct AnswerFacts {
     pub code: i32,
     /// A JSON-RPC code is there.
     pub has_code: bool,
+    /// Its error text names the very tool that was called.
+    pub names_target: bool,
     /// The id of an `error` was absent, null or a literal of the SDK.
     pub foreign_id: bool,
 }

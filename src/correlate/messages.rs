@@ -334,10 +334,12 @@ impl Correlator {
             (Some(shape), None) if answer.version_ok => {
                 facts.kind = if thin { thin_result(shape, is_call) } else { result_kind(shape, is_call) };
                 facts.wording = shape.wording;
+                facts.names_target = self.names_target(call, answer.named);
             }
             (None, Some(error)) if answer.version_ok && valid_error(&error, thin) => {
                 facts.kind = AnswerKind::Error;
                 note_error(&mut facts, &error);
+                facts.names_target = self.names_target(call, error.named);
             }
             (_, error) => {
                 facts.kind = AnswerKind::InvalidEnvelope;
@@ -347,6 +349,11 @@ impl Correlator {
             }
         }
         facts
+    }
+
+    fn names_target(&self, call: u32, named: Option<&str>) -> bool {
+        let target = self.case.calls[call as usize].target;
+        named.is_some() && named == target.map(|target| self.case.symbols.name(target))
     }
 
     /// Negotiated revision, server name, tools, request state.

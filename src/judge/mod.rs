@@ -1,0 +1,201 @@
+//! From facts to verdicts: outcome, layer, last confirmed phase, reach, retry, restart, findings.
+//!
+//! Pure functions of a [`Case`]. Verdicts are never joined; they are recomputed from joined facts. Rules see facts,
+//! never text, and a verdict without evidence cannot be written.
+
+pub mod call;
+pub mod finding;
+pub mod outcome;
+pub mod reach;
+pub mod restart;
+pub mod retry;
+pub mod run;
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use rayon::prelude::*;
+
+pub use call::{CallFacts, CallVerdict, Milestones, Missing, Truth};
+pub use finding::{FINDING_RULES, Finding, FindingRule, Severity};
+pub use outcome::{Layer, Outcome};
+pub use reach::{ReachAnswer, ReachVerdict, Target};
+pub use restart::{RESTART_RULES, RestartRule};
+pub use retry::{Caution, Helps, Opinion, RETRY_RULES, RetryRule};
+pub use run::{Answer, RunFacts, RunVerdict};
+
+use crate::{
+    correlate::{Case, Mark},
+    event::Origin,
+};
+
+/// Where a claim can be checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// What the place shows, as a phrase: "shows the request was received".
+    pub role: Cow<'static, str>,
+    /// The place.
+    pub place: Place,
+}
+
+/// The place of a piece of evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// This record says so.
+    Seen(Mark),
+    /// Everything from here to there was read and it is not in it.
+    Absent {
+        /// First record searched.
+        from: Origin,
+        /// Last record searched.
+        to: Origin,
+    },
+    /// So many of so many, the first of them here.
+    Counted {
+        /// How many.
+        count: u64,
+        /// Of how many.
+        of: u64,
+        /// The first.
+        first: Mark,
+    },
+}
+
+impl Evidence {
+    /// A record that says so.
+    pub fn seen(role: impl Into<Cow<'static, str>>, mark: Mark) -> Self {
+        Self { role: role.into(), place: Place::Seen(mark) }
+    }
+}
+
+/// Evidence that is never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    first: Evidence,
+    more: Vec<Evidence>,
+}
+
+impl Proof {
+    /// A proof by one piece of evidence.
+    pub fn new(first: Evidence) -> Self {
+        Self { first, more: Vec::new() }
+    }
+
+    /// A proof by one record.
+    pub fn seen(role: impl Into<Cow<'static, str>>, mark: Mark) -> Self {
+        Self::new(Evidence::seen(role, mark))
+    }
+
+    /// Adds a piece of evidence.
+    #[must_use]
+    pub fn and(mut self, evidence: Evidence) -> Self {
+        if evidence != self.first && !self.more.contains(&evidence) {
+            self.more.push(evidence);
+        }
+        self
+    }
+
+    /// Adds pieces of evidence.
+    #[must_use]
+    pub fn with(self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        evidence.into_iter().fold(self, Self::and)
+    }
+
+    /// All pieces, the first one first.
+    pub fn iter(&self) -> impl Iterator<Item = &Evidence> {
+        std::iter::once(&self.first).chain(&self.more)
+    }
+
+    /// The first piece.
+    pub fn first(&self) -> &Evidence {
+        &self.first
+    }
+}
+
+/// Everything judged. Calls that ended well are judged too, and kept only as counts unless asked for.
+#[derive(Debug, Default)]
+pub struct Verdicts {
+    /// One per run.
+    pub runs: Vec<RunVerdict>,
+    /// The calls that are kept, by index.
+    pub calls: BTreeMap<u32, CallVerdict>,
+    /// Operations with two attempts or more, in the order of the case.
+    pub operations: Vec<call::OperationVerdict>,
+    /// Findings, most severe first.
+    pub findings: Vec<Finding>,
+    /// Counts over all calls.
+    pub totals: Totals,
+}
+
+/// Counts over all calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// All calls.
+    pub calls: u64,
+    /// By outcome.
+    pub by_outcome: BTreeMap<&'static str, u64>,
+    /// By layer.
+    pub by_layer: BTreeMap<&'static str, u64>,
+    /// By retry verdict.
+    pub by_retry: BTreeMap<&'static str, u64>,
+    /// By reach.
+    pub by_reach: BTreeMap<&'static str, u64>,
+}
+
+impl Totals {
+    fn count(&mut self, verdict: &CallVerdict) {
+        self.calls += 1;
+        *self.by_outcome.entry(verdict.outcome.name()).or_default() += 1;
+        *self.by_layer.entry(verdict.layer.name()).or_default() += 1;
+        *self.by_retry.entry(verdict.retry.verdict.name()).or_default() += 1;
+        *self.by_reach.entry(verdict.reach.answer.name()).or_default() += 1;
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        self.calls += other.calls;
+        for (mine, theirs) in [
+            (&mut self.by_outcome, other.by_outcome),
+            (&mut self.by_layer, other.by_layer),
+            (&mut self.by_retry, other.by_retry),
+            (&mut self.by_reach, other.by_reach),
+        ] {
+            for (name, count) in theirs {
+                *mine.entry(name).or_default() += count;
+            }
+        }
+        self
+    }
+}
+
+/// How many calls are judged in one piece of parallel work.
+const CHUNK: usize = 4096;
+
+/// Judges a case. `keep` says which calls the report lists; all are counted.
+pub fn judge(case: &Case, keep: impl Fn(&CallVerdict) -> bool + Sync) -> Verdicts {
+    let runs: Vec<RunFacts<'_>> = (0..case.runs.len()).into_par_iter().map(|run| RunFacts::new(case, run)).collect();
+    let indices: Vec<u32> = (0..u32::try_from(case.calls.len()).unwrap_or(u32::MAX)).collect();
+    let chunks: Vec<(Totals, Vec<(u32, CallVerdict)>)> = indices
+        .par_chunks(CHUNK)
+        .map(|chunk| {
+            let mut totals = Totals::default();
+            let mut kept = Vec::new();
+            for index in chunk {
+                let verdict = call::judge_call(case, &runs, *index);
+                totals.count(&verdict);
+                if keep(&verdict) {
+                    kept.push((*index, verdict));
+                }
+            }
+            (totals, kept)
+        })
+        .collect();
+    let mut verdicts = Verdicts::default();
+    for (totals, kept) in chunks {
+        verdicts.totals = std::mem::take(&mut verdicts.totals).merge(totals);
+        verdicts.calls.extend(kept);
+    }
+    verdicts.runs = runs.par_iter().map(|facts| run::judge_run(case, facts)).collect();
+    verdicts.operations =
+        case.operations.iter().map(|operation| call::judge_operation(case, &runs, operation)).collect();
+    verdicts.findings = finding::judge_findings(case, &runs, &verdicts);
+    verdicts
+}

@@ -251,7 +251,12 @@ impl<'a> Read<'a> {
     fn exchange(mut self, record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
         let arena = record.arena;
         let mut answered = self.answered(arena);
-        let mut failure = (self.given.status <= 0).then(|| self.given.failure.cause(arena));
+        let mut failure = match self.given.status {
+            1.. => None,
+            // What refutes a cause may stand behind the cut.
+            _ if !self.entry.whole => Some(HttpFailure::Broken),
+            _ => Some(self.given.failure.cause(arena)),
+        };
         if self.given.failure.intercepted() {
             // The browser tool made the answer up: nobody else saw the request, and no server said this.
             self.given.status = 0;
@@ -263,11 +268,9 @@ impl<'a> Read<'a> {
             self.asked.sent.clear();
             answered.messages.clear();
         }
+        let keys = self.keys(&answered, mcp);
         let Self { at, ended, asked, given, entry } = self;
         let headers = &asked.headers;
-        let session = headers.session.or(given.headers.session);
-        let old = || head::session_of_query(asked.url.query).or_else(|| session_of_endpoint(answered.endpoint?));
-        let keys = Keys { session: session.or_else(|| old().filter(|_| mcp)), trace: headers.trace, ..Keys::default() };
         let exchange = Exchange {
             method: asked.method,
             authority: asked.url.authority,
@@ -295,6 +298,13 @@ impl<'a> Read<'a> {
         let kind = Kind::Exchange(arena.alloc(exchange));
         sink.push(Event { origin: record.origin, at, witness: None, keys, kind });
         entry.twice || asked.twice || given.twice || answered.oddities.duplicate_key
+    }
+
+    fn keys(&self, answered: &Answered<'a>, mcp: bool) -> Keys<'a> {
+        let Self { asked, given, .. } = self;
+        let old = || head::session_of_query(asked.url.query).or_else(|| session_of_endpoint(answered.endpoint?));
+        let session = asked.headers.session.or(given.headers.session).or_else(|| old().filter(|_| mcp));
+        Keys { session, trace: asked.headers.trace, ..Keys::default() }
     }
 
     /// Whether bodies or headers speak MCP. A plain event stream alone is anybody's.
@@ -462,7 +472,7 @@ mod tests {
         let progress =
             r#"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":3}}"#;
         let stream = format!(
-            r#"id: a_1\r\ndata:\r\n\r\n: ping\r\n\r\nevent: message\r\ndata: {progress}\r\n\r\nid: a_2\r\ndata: {RESULT}"#
+            r"id: a_1\r\ndata:\r\n\r\n: ping\r\n\r\nevent: message\r\ndata: {progress}\r\n\r\nid: a_2\r\ndata: {RESULT}"
         );
         let whole =
             exchange(&post(&response(200, "text/event-stream", &format!(r#""text":"{stream}\r\n\r\n""#))), &arena);
@@ -592,7 +602,7 @@ mod tests {
     fn a_batch() {
         let arena = Bump::new();
         let entry = post(&response(200, "application/json", r#""text":"[]""#));
-        let batch = format!(r#"[{CALL},{}]"#, CALL.replace(":3", r#":\"x\""#));
+        let batch = format!(r"[{CALL},{}]", CALL.replace(":3", r#":\"x\""#));
         let read = exchange(&entry.replace(CALL, &batch), &arena);
         assert_eq!(ids(read.sent), [Some(Id::Int(3)), Some(Id::Text("x"))]);
         assert_eq!(read.answered, [Rpc::NotRpc]);
@@ -683,11 +693,6 @@ mod tests {
     fn a_cut_entry_claims_no_answer() {
         let arena = Bump::new();
         let text = post(&response(200, "application/json", &format!(r#""text":"{RESULT}""#)));
-        for (from, status) in
-            [("\",\"status", 0), ("}\"},\"timings", 200), ("jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":3,\\\"result", 200)]
-        {
-            let _ = (from, status);
-        }
         let inside = text.find(RESULT).expect("the result") + 20;
         let sink = read(text.get(..inside).expect("a boundary"), &arena);
         assert_eq!(sink.notices[0].kind, NoticeKind::NotJson);
@@ -697,8 +702,17 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_entry_is_not_known_to_be_unsent() {
+        let arena = Bump::new();
+        let text = post(r#"{"status":0,"_error":"net::ERR_CONNECTION_REFUSED"}"#);
+        let cut = text.find(",\"timings").expect("timings");
+        assert_eq!(exchange(&text, &arena).failure, Some(HttpFailure::NotConnected));
+        assert_eq!(exchange(&text[..cut], &arena).failure, Some(HttpFailure::Broken));
+    }
+
+    #[test]
     fn every_cut_is_survived() {
-        let text = post(&response(200, "text/event-stream", &format!(r#""text":"data: {RESULT}\n\n\ud83d\u""#)));
+        let text = post(&response(200, "text/event-stream", &format!(r#""text":"data: {RESULT}\n\n: \ud83d""#)));
         for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
             let arena = Bump::new();
             for event in read(&text[..end], &arena).events {

@@ -16,6 +16,7 @@ pub mod clue;
 pub mod frame;
 pub mod jsonrpc;
 pub mod phase;
+pub mod sse;
 pub mod wording;
 // Layer 3.
 pub mod format;

@@ -3,6 +3,7 @@
 //! A format knows the envelope: where a record starts, its stamp, level, stream and direction. What the text inside
 //! says is shared by all formats: a JSON body goes to [`crate::jsonrpc`], free text goes to [`crate::clue`].
 
+pub mod har;
 pub mod phase_jsonl;
 pub mod stdio_tap;
 pub mod trace_jsonl;
@@ -53,7 +54,7 @@ impl<'a> Head<'a> {
 }
 
 /// All formats, most specific first: the first whose `sniff` says yes wins.
-pub static FORMATS: &[&Format] = &[&stdio_tap::FORMAT, &phase_jsonl::FORMAT, &trace_jsonl::FORMAT];
+pub static FORMATS: &[&Format] = &[&har::FORMAT, &stdio_tap::FORMAT, &phase_jsonl::FORMAT, &trace_jsonl::FORMAT];
 
 /// The format of an input that begins with `head`, if anyone claims it.
 pub fn sniff(head: &Head<'_>) -> Option<&'static Format> {

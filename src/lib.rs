@@ -22,4 +22,5 @@ pub mod wording;
 pub mod format;
 // Layer 5.
 pub mod correlate;
-// Layer 6, under construction: pub mod judge;
+// Layer 6.
+pub mod judge;

@@ -18,7 +18,7 @@ impl Correlator {
             return;
         }
         let endpoint = self.case.symbols.intern(&format!("{}{}", exchange.authority, exchange.path));
-        let session = self.intern(exchange.session_sent.or(exchange.session_given));
+        let session = self.intern(exchange.session_sent.or(exchange.session_given).or(event.keys.session));
         let strand = self.http_strand(event, mark, session, endpoint);
         let witness = self.witness_of(event);
         let ended = exchange.ended.map_or(mark, |ended| {
@@ -175,7 +175,7 @@ impl Correlator {
         self.case.calls[call as usize].answer = AnswerFacts::default();
         self.attach_answer(call, answer, seen, witness, mark, None, false);
         if failed_status(exchange.status) {
-            let author = if exchange.by_gateway { Author::Gateway } else { Author::Unknown };
+            let author = Author::Unknown;
             let slot = &mut self.case.calls[call as usize].answer;
             slot.kind = AnswerKind::HttpError;
             slot.author = author;
@@ -186,7 +186,7 @@ impl Correlator {
     fn stranger(&mut self, call: u32, answer: &Answer<'_>, exchange: &Exchange<'_>, witness: Witness, mark: Mark) {
         let mut facts = self.classify(call, answer, false);
         facts.foreign_id = true;
-        facts.author = if exchange.by_gateway { Author::Gateway } else { Author::Server };
+        facts.author = Author::Server;
         let names_none = answer
             .id
             .is_none_or(|id| matches!(id, crate::event::Id::Null | crate::event::Id::Text("server-error" | "")));

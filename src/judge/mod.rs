@@ -4,6 +4,7 @@
 //! never text, and a verdict without evidence cannot be written.
 
 pub mod call;
+pub mod doc;
 pub mod finding;
 pub mod outcome;
 pub mod reach;
@@ -16,7 +17,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 use rayon::prelude::*;
 
 pub use call::{CallFacts, CallVerdict, Milestones, Missing, Truth};
-pub use finding::{FINDING_RULES, Finding, FindingRule, Severity};
+pub use doc::Doc;
+pub use finding::{Confidence, FINDING_RULES, Finding, FindingRule, Severity};
 pub use outcome::{Layer, Outcome};
 pub use reach::{ReachAnswer, ReachVerdict, Target};
 pub use restart::{RESTART_RULES, RestartRule};

@@ -1,0 +1,42 @@
+//! The server asked whether it may, and it may not.
+
+use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
+use crate::{correlate::Seen, judge::Evidence};
+
+/// See [`RetryRule::doc`].
+pub(super) static RULE: RetryRule = RetryRule {
+    id: "authorization-denied",
+    title: "Authorization was denied",
+    doc: Doc {
+        means: "The gate in front of the action stayed closed.",
+        recognized: "`authorization_denied` as the call's last authorization event, no contact before or after it, and the end of the call on record. Without the end it is a condition.",
+        is_not: "A failed start of the server, and not a provider's 403.",
+        to_do: "Grant the permission, then send it again.",
+    },
+    check,
+};
+
+fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
+    let facts = attempt.facts;
+    let gate = [Seen::AuthorizationRequested, Seen::AuthorizationGranted, Seen::AuthorizationDenied];
+    let last = facts.seen.iter().filter(|row| gate.contains(&row.seen)).max_by_key(|row| row.mark.origin)?;
+    let was_granted = facts.has(Seen::AuthorizationGranted);
+    if last.seen != Seen::AuthorizationDenied || was_granted || !facts.contacts.is_empty() || facts.blocking().is_some()
+    {
+        return None;
+    }
+    let denied = Evidence::seen("shows that authorization was denied", last.mark);
+    let reason = "Authorization was denied, and nothing was attempted.";
+    let ended = facts.end().is_some() && !facts.has(Seen::ProcessEnded);
+    Some(if ended {
+        Opinion::new(Caution::Safe, RULE.id, reason, Helps::No, attempt.end().and(denied))
+    } else {
+        Opinion::safe_if(
+            RULE.id,
+            "the gate precedes every action of the tool",
+            reason,
+            Helps::No,
+            attempt.request().and(denied),
+        )
+    })
+}

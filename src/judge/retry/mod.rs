@@ -1,0 +1,426 @@
+//! May a call be sent again? One rule, one file; the order of the table is the order of precedence, and the first rule
+//! that fires decides: what forbids comes first, then what proves that nothing ran, then what needs a condition.
+//!
+//! A rule may say `safe` only where another execution provably adds nothing; `docs/soundness.md` argues each of them.
+
+mod absorbing;
+mod answered_behind_failure;
+mod answered_success;
+mod authorization_denied;
+mod connect_failed;
+mod contested_link;
+mod covered_error;
+mod effect_free;
+mod elicitation_required;
+mod external_attempt;
+mod hinted_read_only;
+mod idempotency_key;
+mod input_required;
+mod invalid_arguments;
+mod method_not_found;
+mod no_proof;
+mod not_forwarded;
+mod not_sent;
+mod read_by_intent;
+mod read_only_contact;
+mod refused_at_the_door;
+mod rejected_answer;
+mod rejected_before_work;
+mod remote_refused;
+mod server_error;
+mod session_gone;
+mod task_started;
+mod unknown_tool;
+mod unreadable_request;
+mod witnesses_contradict;
+
+use std::borrow::Cow;
+
+use super::{
+    CallFacts, Evidence, Milestones, Outcome, Proof,
+    call::{EffectClass, Truth},
+    doc::Doc,
+    restart,
+};
+use crate::{
+    correlate::{Case, Contact, Seen},
+    event::Wording,
+};
+
+/// How cautious a verdict is; the order is the order of caution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Caution {
+    /// Another execution adds nothing.
+    Safe,
+    /// A named, checkable condition removes every harmful case.
+    SafeIf,
+    /// Neither proven nor excluded.
+    Unknown,
+    /// An effect is on record or was answered.
+    Unsafe,
+}
+
+impl Caution {
+    /// The word used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::SafeIf => "safe-if",
+            Self::Unknown => "unknown",
+            Self::Unsafe => "unsafe",
+        }
+    }
+}
+
+/// Would sending again help?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Helps {
+    /// The cause is transient.
+    Yes,
+    /// The same request must fail again.
+    No,
+    /// It succeeded already.
+    AlreadyDone,
+    /// Nothing tells.
+    Unknown,
+}
+
+impl Helps {
+    /// The word used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::No => "no",
+            Self::AlreadyDone => "already-done",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// An opinion whether something may be done again. It has a rule, a reason and a proof, or it cannot be written.
+#[derive(Clone, Debug)]
+pub struct Opinion {
+    /// The verdict.
+    pub verdict: Caution,
+    /// The rule that decided.
+    pub rule: &'static str,
+    /// What must be checked; `Some` exactly for [`Caution::SafeIf`].
+    pub condition: Option<Cow<'static, str>>,
+    /// One sentence.
+    pub reason: Cow<'static, str>,
+    /// Would it help?
+    pub helps: Helps,
+    /// The records.
+    pub proof: Proof,
+}
+
+impl Opinion {
+    /// An opinion without condition.
+    pub fn new(
+        verdict: Caution,
+        rule: &'static str,
+        reason: impl Into<Cow<'static, str>>,
+        helps: Helps,
+        proof: Proof,
+    ) -> Self {
+        debug_assert!(verdict != Caution::SafeIf, "a condition is never empty");
+        Self { verdict, rule, condition: None, reason: reason.into(), helps, proof }
+    }
+
+    /// `safe-if`.
+    pub fn safe_if(
+        rule: &'static str,
+        condition: impl Into<Cow<'static, str>>,
+        reason: impl Into<Cow<'static, str>>,
+        helps: Helps,
+        proof: Proof,
+    ) -> Self {
+        let condition = Some(condition.into());
+        Self { verdict: Caution::SafeIf, rule, condition, reason: reason.into(), helps, proof }
+    }
+
+    /// The same opinion as the verdict of another attempt of the operation.
+    #[must_use]
+    pub fn of_another_attempt(self, decider: &CallFacts<'_>) -> Self {
+        let id = match decider.call.id {
+            crate::correlate::RpcId::Int(id) => format!(" with id {id}"),
+            _ => String::new(),
+        };
+        let reason = format!("Another attempt of the same operation{id} decides: {}", lower_first(&self.reason));
+        Self { reason: reason.into(), ..self }
+    }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_lowercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// One attempt with what was computed of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt<'a, 'c> {
+    /// The facts.
+    pub facts: &'a CallFacts<'c>,
+    /// What the caller got.
+    pub outcome: Outcome,
+    /// Its milestones.
+    pub milestones: &'a Milestones,
+}
+
+impl Attempt<'_, '_> {
+    /// The record that shows the request, as a proof to start from.
+    fn request(&self) -> Proof {
+        Proof::seen("shows the request", self.facts.place())
+    }
+
+    /// The record that shows how the call ended, else the request.
+    fn end(&self) -> Proof {
+        match self.facts.call.answered {
+            Some(mark) => Proof::seen("shows how it ended", mark),
+            None => self.request(),
+        }
+    }
+
+    /// Whether the class is one for which a wrong repetition does harm.
+    fn may_harm(&self) -> bool {
+        matches!(self.facts.class, EffectClass::Undeclared | EffectClass::ByIntent)
+    }
+}
+
+/// A rule about retries.
+#[derive(Debug)]
+pub struct RetryRule {
+    /// Kebab-case name.
+    pub id: &'static str,
+    /// One line for people.
+    pub title: &'static str,
+    /// Its documentation.
+    pub doc: Doc,
+    /// Fires with an opinion, or not at all.
+    pub check: fn(&Attempt<'_, '_>) -> Option<Opinion>,
+}
+
+/// All retry rules, by precedence.
+pub static RETRY_RULES: &[&RetryRule] = &[
+    &contested_link::RULE,
+    &idempotency_key::RULE,
+    &answered_behind_failure::RULE,
+    &rejected_answer::RULE,
+    &external_attempt::RULE,
+    &hinted_read_only::SUCCESS,
+    &answered_success::RULE,
+    &task_started::RULE,
+    &input_required::RULE,
+    &witnesses_contradict::RULE,
+    &not_sent::RULE,
+    &not_forwarded::RULE,
+    &refused_at_the_door::RULE,
+    &session_gone::RULE,
+    &unreadable_request::RULE,
+    &method_not_found::RULE,
+    &effect_free::RULE,
+    &absorbing::RULE,
+    &unknown_tool::RULE,
+    &invalid_arguments::RULE,
+    &authorization_denied::RULE,
+    &elicitation_required::RULE,
+    &remote_refused::RULE,
+    &read_only_contact::RULE,
+    &connect_failed::RULE,
+    &rejected_before_work::RULE,
+    &read_by_intent::RULE,
+    &hinted_read_only::RULE,
+    &covered_error::RULE,
+    &server_error::RULE,
+    &no_proof::RULE,
+];
+
+/// The opinion about one attempt by itself.
+pub(super) fn opinion(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Milestones) -> Opinion {
+    let attempt = Attempt { facts, outcome, milestones };
+    let own = RETRY_RULES.iter().find_map(|rule| (rule.check)(&attempt)).unwrap_or_else(|| no_proof::opinion(&attempt));
+    with_restart(&attempt, own)
+}
+
+/// Sending an unanswered call again needs a new process where the old one has ended: the more cautious verdict counts.
+fn with_restart(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
+    let Some(run) = attempt.facts.run.filter(|run| run.needs_new_process()) else { return own };
+    if !attempt.outcome.is_open() {
+        return own;
+    }
+    let restart = restart::restart(run);
+    if restart.verdict <= own.verdict {
+        return own;
+    }
+    let reason = format!("Sending it again needs a new process: {}", lower_first(&restart.reason));
+    Opinion { reason: reason.into(), helps: own.helps, ..restart }
+}
+
+/// Whether a contact can change something at its target: anything but GET and HEAD.
+pub(super) fn writes(case: &Case, contact: &Contact) -> bool {
+    contact.method.is_none_or(|method| !matches!(case.name(method), "GET" | "HEAD"))
+}
+
+/// A refusal that speaks of this very request, before any dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// A hop says that it did not forward.
+    NotForwarded,
+    /// 401, 403, 405, 406, 413, 415, 421; 400 with a pre-dispatch text; −32020, −32022.
+    AtTheDoor,
+    /// The session is unknown; `certain` where a single dispatch is shown.
+    SessionGone {
+        /// A single dispatch is shown.
+        certain: bool,
+    },
+    /// −32700, −32600 without an id.
+    Unreadable,
+    /// −32601 where no call of this method was ever dispatched.
+    MethodNotFound,
+    /// The server's complete tool list lacks the tool that its answer names.
+    UnknownTool,
+    /// The called tool's own argument model failed.
+    InvalidArguments,
+}
+
+/// The refusal of an attempt, if its answer is one and nothing contradicts it.
+pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
+    if facts.has(Seen::Handled)
+        || facts.has(Seen::HandlerDone)
+        || facts.has(Seen::ServerRequest)
+        || !facts.contacts.is_empty()
+    {
+        return None;
+    }
+    if facts.has(Seen::ForwardedAgain) || facts.has(Seen::HiddenRetry) || resent_after_doubt(facts) {
+        return None;
+    }
+    if facts.has(Seen::NotForwarded) && outcome == Outcome::HttpError && facts.receipt().is_none() {
+        return Some(Refusal::NotForwarded);
+    }
+    match outcome {
+        Outcome::HttpError => http_refusal(facts),
+        Outcome::JsonRpcError | Outcome::ToolError => rpc_refusal(facts, outcome),
+        _ => None,
+    }
+}
+
+/// An earlier POST of the same request ended in a way that does not prove a refusal.
+fn resent_after_doubt(facts: &CallFacts<'_>) -> bool {
+    facts
+        .seen
+        .iter()
+        .any(|row| row.seen == Seen::Resent && !matches!(row.number, 401 | 403 | 404 | 405 | 406 | 415 | 421))
+}
+
+fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
+    let http = facts.http?;
+    let answer = &facts.call.answer;
+    // An upstream that answered 2xx behind a refusal did dispatch it.
+    let passed = facts.seen.iter().any(|row| row.seen == Seen::ForwardedOnce && (200..300).contains(&row.number));
+    if passed || facts.receipt().is_some() {
+        return None;
+    }
+    let single = facts.has(Seen::ForwardedOnce);
+    let session_text = matches!(answer.wording, Wording::Session | Wording::NotInitialized);
+    match http.status {
+        401 | 403 | 405 | 406 | 413 | 415 | 421 => Some(Refusal::AtTheDoor),
+        404 if answer.has_code && answer.code == -32601 => {
+            Some(Refusal::MethodNotFound).filter(|_| !any_dispatched(facts))
+        }
+        404 if facts.call.session.is_some() || session_text => Some(Refusal::SessionGone { certain: single }),
+        409 => Some(Refusal::SessionGone { certain: single }),
+        400 if session_text => Some(Refusal::SessionGone { certain: single }),
+        400 if answer.has_code && matches!(answer.code, -32020 | -32022) => Some(Refusal::AtTheDoor),
+        400 if answer.has_code && matches!(answer.code, -32700) => Some(Refusal::Unreadable),
+        400 if answer.has_code && answer.code == -32600 && answer.foreign_id => Some(Refusal::Unreadable),
+        400 if answer.has_code && matches!(answer.wording, Wording::Version | Wording::Header | Wording::Parse) => {
+            Some(Refusal::AtTheDoor)
+        }
+        _ => None,
+    }
+}
+
+fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
+    let answer = &facts.call.answer;
+    if outcome == Outcome::JsonRpcError && answer.has_code {
+        match answer.code {
+            -32700 => return Some(Refusal::Unreadable),
+            -32600 if answer.foreign_id => return Some(Refusal::Unreadable),
+            -32020 | -32022 => return Some(Refusal::AtTheDoor),
+            -32601 if facts.method == "tools/call" && !any_dispatched(facts) => return Some(Refusal::MethodNotFound),
+            _ => {}
+        }
+        if matches!(answer.wording, Wording::NotInitialized | Wording::Session) && answer.foreign_id {
+            return Some(Refusal::SessionGone { certain: false });
+        }
+    }
+    let tool_layer = outcome == Outcome::ToolError || answer.has_code && answer.code == -32602;
+    if !tool_layer || !answer.names_target || facts.blocking().is_some() {
+        return None;
+    }
+    match answer.wording {
+        Wording::UnknownTool if list_lacks_tool(facts) => Some(Refusal::UnknownTool),
+        Wording::ArgumentValidation => Some(Refusal::InvalidArguments),
+        _ => None,
+    }
+}
+
+/// Whether the run's complete tool list lacks the called tool.
+fn list_lacks_tool(facts: &CallFacts<'_>) -> bool {
+    let (Some(list), Some(target)) = (facts.run.and_then(|run| run.complete_tools()), facts.call.target) else {
+        return false;
+    };
+    list.tools.iter().all(|tool| tool.name != target)
+}
+
+/// Whether any call of this method was dispatched in this run.
+fn any_dispatched(facts: &CallFacts<'_>) -> bool {
+    use crate::correlate::AnswerKind;
+    let Some(run) = facts.run else { return true };
+    run.run.calls.iter().any(|index| {
+        let call = &facts.case.calls[*index as usize];
+        let dispatched = matches!(
+            call.answer.kind,
+            AnswerKind::Result | AnswerKind::ToolError | AnswerKind::InputRequired | AnswerKind::Task
+        );
+        let received = facts.case.seen(call).iter().any(|row| matches!(row.seen, Seen::Received | Seen::Handled));
+        *index != facts.index && call.method == facts.call.method && (dispatched || received)
+    })
+}
+
+/// Whether an attempt provably was refused before dispatch.
+pub(super) fn refused_before_dispatch(facts: &CallFacts<'_>, outcome: Outcome) -> bool {
+    match refusal(facts, outcome) {
+        None => false,
+        Some(Refusal::SessionGone { certain }) => certain,
+        Some(_) => true,
+    }
+}
+
+/// A contact of the call that may have changed something at its target, and that nothing excuses.
+fn harmful_contact<'c>(attempt: &Attempt<'_, 'c>) -> Option<&'c Contact> {
+    attempt.facts.attempts().copied().find(|contact| writes(attempt.facts.case, contact) && !refused_by_remote(contact))
+}
+
+/// The remote refused to apply it: 401, 403, 404, 422, 429, an SQL error, a rejected push. 409 is not one of them.
+fn refused_by_remote(contact: &Contact) -> bool {
+    contact.refused || matches!(contact.status, 401 | 403 | 404 | 422 | 429)
+}
+
+/// Evidence for the contacts of an attempt.
+fn contact_evidence(attempt: &Attempt<'_, '_>) -> Vec<Evidence> {
+    let mut evidence = Vec::new();
+    for contact in &attempt.facts.contacts {
+        evidence.push(Evidence::seen("shows a contact with the outside", contact.attempt));
+        if let Some(result) = contact.result.filter(|result| *result != contact.attempt) {
+            evidence.push(Evidence::seen("shows the answer of the outside", result));
+        }
+    }
+    evidence
+}
+
+/// Whether the milestone says that the request was not dispatched.
+fn unreached(attempt: &Attempt<'_, '_>) -> bool {
+    attempt.milestones.reached == Truth::False
+}

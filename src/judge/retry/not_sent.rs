@@ -1,0 +1,25 @@
+//! The request provably never left the client, or met no living process.
+
+use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
+use crate::judge::{Proof, Truth};
+
+/// See [`RetryRule::doc`].
+pub(super) static RULE: RetryRule = RetryRule {
+    id: "not-sent",
+    title: "The request was not sent",
+    doc: Doc {
+        means: "Nothing of this request arrived anywhere: it cannot have had an effect.",
+        recognized: "The process could not be created; it had ended before the request in one source's record order; the connection was refused, or DNS or TLS failed; the client had no connection; the pipe broke directly under the message.",
+        is_not: "A timeout, or a connection that closed afterwards: those say nothing about what the server did.",
+        to_do: "Repair the cause and send it again.",
+    },
+    check,
+};
+
+fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
+    let evidence = attempt.facts.not_sent().filter(|_| attempt.milestones.reached == Truth::False)?;
+    let spawn = attempt.facts.run.is_some_and(|run| run.spawn_failed.is_some());
+    let helps = if spawn { Helps::No } else { Helps::Yes };
+    let reason = "It never left the client.";
+    Some(Opinion::new(Caution::Safe, RULE.id, reason, helps, Proof::new(evidence)))
+}

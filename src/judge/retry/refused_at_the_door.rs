@@ -1,0 +1,29 @@
+//! The request was refused before dispatch by its envelope: authorization, headers, version.
+
+use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
+use super::{Refusal, refusal};
+
+/// See [`RetryRule::doc`].
+pub(super) static RULE: RetryRule = RetryRule {
+    id: "refused-at-the-door",
+    title: "Refused before dispatch",
+    doc: Doc {
+        means: "The transport layer of the server, or a gateway before forwarding, refused the request for its credentials, headers or protocol version.",
+        recognized: "HTTP 401, 403, 405, 406, 413, 415, 421; 400 with a text that SDKs write before dispatch; JSON-RPC codes −32020 and −32022; no receipt, no contact and no second dispatch on record.",
+        is_not: "A tool that reports a provider's 401 inside a 200: that tool ran. Nor a denial whose record shows an upstream status.",
+        to_do: "Correct what was refused (log in, fix the headers, use a supported version); the same request fails again.",
+    },
+    check,
+};
+
+fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
+    if refusal(attempt.facts, attempt.outcome) != Some(Refusal::AtTheDoor) {
+        return None;
+    }
+    let reason = match attempt.facts.http.map(|http| http.status) {
+        Some(401) => "It was refused for missing or invalid credentials, before dispatch.",
+        Some(403) => "It was refused by policy, before dispatch.",
+        _ => "It was refused for its envelope, before dispatch.",
+    };
+    Some(Opinion::new(Caution::Safe, RULE.id, reason, Helps::No, attempt.end()))
+}

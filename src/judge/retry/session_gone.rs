@@ -1,0 +1,36 @@
+//! The replica that answered did not know the session.
+
+use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
+use super::{Refusal, refusal};
+use crate::{correlate::Seen, judge::Evidence};
+
+/// See [`RetryRule::doc`].
+pub(super) static RULE: RetryRule = RetryRule {
+    id: "session-gone",
+    title: "The session is unknown",
+    doc: Doc {
+        means: "The answering process does not know the session. For this dispatch nothing ran.",
+        recognized: "404 to a request with a session id, 409, \"Session not found\", \"Server not initialized\". Safe where a log shows that the request was dispatched once; a condition otherwise, since a gateway may have asked another replica first.",
+        is_not: "A statement about earlier requests of the session that are still open.",
+        to_do: "Initialize a new session, then send it again.",
+    },
+    check,
+};
+
+fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
+    let Some(Refusal::SessionGone { certain }) = refusal(attempt.facts, attempt.outcome) else { return None };
+    let forwarded = attempt.facts.first(Seen::ForwardedOnce);
+    let proof = attempt.end().with(forwarded.map(|row| Evidence::seen("shows a single dispatch", row.mark)));
+    let reason = "The server that answered did not know the session.";
+    Some(if certain {
+        Opinion::new(Caution::Safe, RULE.id, reason, Helps::Yes, proof)
+    } else {
+        Opinion::safe_if(
+            RULE.id,
+            "no gateway in front of the server sends a request to more than one replica",
+            reason,
+            Helps::Yes,
+            proof,
+        )
+    })
+}

@@ -1,0 +1,24 @@
+//! The server could not read the request.
+
+use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
+use super::{Refusal, refusal};
+
+/// See [`RetryRule::doc`].
+pub(super) static RULE: RetryRule = RetryRule {
+    id: "unreadable-request",
+    title: "The server could not read the request",
+    doc: Doc {
+        means: "Without a readable request there is nothing to dispatch.",
+        recognized: "JSON-RPC −32700, or −32600 whose id is absent, null or a literal of the SDK.",
+        is_not: "−32600 that echoes the id: a handler can raise every code.",
+        to_do: "Correct the client; the same bytes fail again.",
+    },
+    check,
+};
+
+fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
+    if refusal(attempt.facts, attempt.outcome) != Some(Refusal::Unreadable) {
+        return None;
+    }
+    Some(Opinion::new(Caution::Safe, RULE.id, "The server could not read the request.", Helps::No, attempt.end()))
+}

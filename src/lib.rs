@@ -14,6 +14,7 @@ pub mod symbol;
 // Layer 2.
 pub mod clue;
 pub mod frame;
+pub mod inspect;
 pub mod jsonrpc;
 pub mod phase;
 pub mod sse;

@@ -3,9 +3,11 @@
 //! A format knows the envelope: where a record starts, its stamp, level, stream and direction. What the text inside
 //! says is shared by all formats: a JSON body goes to [`crate::jsonrpc`], free text goes to [`crate::clue`].
 
+pub mod claude_desktop;
 pub mod har;
 pub mod phase_jsonl;
 pub mod stdio_tap;
+pub mod supergateway;
 pub mod trace_jsonl;
 
 use crate::{
@@ -54,7 +56,15 @@ impl<'a> Head<'a> {
 }
 
 /// All formats, most specific first: the first whose `sniff` says yes wins.
-pub static FORMATS: &[&Format] = &[&har::FORMAT, &stdio_tap::FORMAT, &phase_jsonl::FORMAT, &trace_jsonl::FORMAT];
+pub static FORMATS: &[&Format] = &[
+    &har::FORMAT,
+    &claude_desktop::FORMAT,
+    &claude_desktop::MAIN,
+    &supergateway::FORMAT,
+    &stdio_tap::FORMAT,
+    &phase_jsonl::FORMAT,
+    &trace_jsonl::FORMAT,
+];
 
 /// The format of an input that begins with `head`, if anyone claims it.
 pub fn sniff(head: &Head<'_>) -> Option<&'static Format> {

@@ -1,0 +1,298 @@
+//! The error log of nginx and its relatives: what it says about the next hop.
+//!
+//! Tells nothing about exchanges that went well: those stand in the access log.
+
+use super::{Format, Head};
+use crate::{
+    event::{Access, CallKey, Event, Keys, Kind, Pairs, Remark, RemarkKind, Upstream, Witness},
+    frame::Framing,
+    netloc::{self, Target},
+    record::{Record, Sink},
+    time::{self, Stamp},
+};
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "nginx-error",
+    title: "Error log of nginx (also OpenResty, Kong, ingress-nginx)",
+    doc: "## Written by
+
+nginx 1.x and what is built on it: OpenResty, Kong, ingress-nginx.
+
+## A record
+
+`YYYY/MM/DD HH:MM:SS [level] pid#tid: *connection message, client: …, server: …, request: \"…\", upstream: \"…\", host: \"…\"`.
+Local time without a zone.
+
+## Proves
+
+`while connecting to upstream`, `while SSL handshaking to upstream`, `could not be resolved`: this dispatch did not reach the
+upstream. A timeout, reset or early close while sending the request or reading the answer: the request was sent, in part
+or whole. Limits and access rules: nothing was forwarded.
+
+A failed dispatch is told as an access without a status. A broken one is told as a remark for POST, and as an access for
+other methods, so that a cut event stream (GET) is not taken for a cut call.
+
+## Silent about
+
+Whether nginx tried another upstream afterwards, JSON-RPC ids, sessions. Levels below `error` are read as text.
+",
+    framing: Framing::Lines,
+    witness: Some(Witness::Proxy),
+    sniff,
+    decode,
+};
+
+fn sniff(head: &Head<'_>) -> bool {
+    head.lines().take(8).filter_map(|line| std::str::from_utf8(line).ok()).any(|line| Line::parse(line).is_some())
+}
+
+fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
+    let Some(line) = Line::parse(record.text) else {
+        return false;
+    };
+    let kind = match line.says() {
+        Says::Nothing => Kind::Text(record.text),
+        // A line about no request (a resolver at start-up) is about no exchange.
+        Says::Unreached | Says::Refused if line.method.is_empty() => Kind::Text(record.text),
+        Says::Unreached => Kind::Access(record.arena.alloc(line.access(Upstream::ConnectFailed(line.upstream)))),
+        Says::Refused => Kind::Access(record.arena.alloc(line.access(Upstream::None))),
+        Says::Broken if matches!(line.method, "POST" | "") => Kind::Remark(Remark {
+            kind: RemarkKind::UpstreamBroken,
+            call: CallKey::default(),
+            number: None,
+            name: (!line.upstream.is_empty()).then_some(line.upstream),
+        }),
+        Says::Broken => Kind::Access(record.arena.alloc(line.access(Upstream::Once(line.upstream, 0)))),
+    };
+    sink.push(Event {
+        origin: record.origin,
+        at: Some(line.at),
+        witness: Some(Witness::Proxy),
+        keys: Keys { session: Target::parse(line.target).session(), ..Keys::default() },
+        kind,
+    });
+    true
+}
+
+/// What a message proves about the next hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Says {
+    Nothing,
+    /// The connection to the upstream failed.
+    Unreached,
+    /// nginx itself refused the request.
+    Refused,
+    /// It broke after the request, or a part of it, was sent.
+    Broken,
+}
+
+/// A line, taken apart.
+#[derive(Clone, Copy, Debug)]
+struct Line<'a> {
+    at: Stamp,
+    level: &'a str,
+    /// nginx's own words; nothing in them was written by a client.
+    message: &'a str,
+    method: &'a str,
+    target: &'a str,
+    /// Host and port of the upstream; empty where none is named.
+    upstream: &'a str,
+    host: &'a str,
+}
+
+impl<'a> Line<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        // 2026/11/30 03:08:18 [error] 25190#25190: *3
+        let bytes = text.as_bytes();
+        if bytes.get(4) != Some(&b'/') || bytes.get(10) != Some(&b' ') {
+            return None;
+        }
+        let (at, used) = time::leading(bytes)?;
+        let (level, rest) = text.get(used..)?.strip_prefix(" [")?.split_once("] ")?;
+        if !LEVELS.contains(&level) {
+            return None;
+        }
+        let (process, rest) = rest.split_once(": ")?;
+        let (pid, thread) = process.split_once('#')?;
+        if ![pid, thread].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())) {
+            return None;
+        }
+        let (message, context) = rest.split_once(", client: ").unwrap_or((rest, ""));
+        let (method, target, after) = request(context);
+        // Host and referrer come from the client and stand behind the upstream.
+        let ours = after.split(", host: \"").next().unwrap_or("");
+        let upstream = ours.split_once("upstream: \"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or("");
+        let host = after.split_once(", host: \"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or("");
+        Some(Self { at, level, message, method, target, upstream: address(upstream), host })
+    }
+
+    fn says(&self) -> Says {
+        let has = |words: &[&str]| words.iter().any(|word| self.message.contains(word));
+        if !matches!(self.level, "error" | "crit" | "alert" | "emerg") || has(&["dry run"]) {
+            Says::Nothing
+        } else if has(&UNREACHED) {
+            Says::Unreached
+        } else if has(&BROKEN) {
+            Says::Broken
+        } else if has(&REFUSED) {
+            Says::Refused
+        } else {
+            Says::Nothing
+        }
+    }
+
+    fn access(&self, upstream: Upstream<'a>) -> Access<'a> {
+        Access {
+            method: self.method,
+            host: self.host,
+            path: Target::parse(self.target).path,
+            status: 0,
+            upstream,
+            mcp_method: None,
+            mcp_name: None,
+            started: None,
+            pairs: Pairs::default(),
+            failed: true,
+        }
+    }
+}
+
+const LEVELS: [&str; 8] = ["debug", "info", "notice", "warn", "error", "crit", "alert", "emerg"];
+const UNREACHED: [&str; 4] = [
+    "while connecting to upstream",
+    "while SSL handshaking to upstream",
+    "could not be resolved",
+    "no resolver defined to resolve",
+];
+const BROKEN: [&str; 3] =
+    ["while sending request to upstream", "while reading response header from upstream", "while reading upstream"];
+const REFUSED: [&str; 4] =
+    ["client intended to send too large body", "limiting requests", "limiting connections", "access forbidden by rule"];
+
+/// Method and target of `request: "…"`, and what follows it. A target holds no blank, so a client cannot end it early.
+fn request(context: &str) -> (&str, &str, &str) {
+    let Some((_, rest)) = context.split_once(", request: \"") else {
+        return ("", "", context);
+    };
+    let mut words = rest.splitn(3, ' ');
+    match (words.next(), words.next(), words.next().and_then(|version| version.split_once('"'))) {
+        (Some(method), Some(target), Some((version, after)))
+            if netloc::is_method(method) && version.starts_with("HTTP/") =>
+        {
+            (method, target, after)
+        }
+        _ => ("", "", ""),
+    }
+}
+
+/// `http://127.0.0.1:23099/mcp` without scheme and path; `http://unix:/run/app.sock:/mcp` keeps its socket.
+fn address(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    if rest.starts_with("unix:") {
+        let path = rest.get("unix:".len()..).and_then(|path| path.find(':'));
+        return path.and_then(|at| rest.get(.."unix:".len() + at)).unwrap_or(rest);
+    }
+    rest.split('/').next().unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use bumpalo::Bump;
+
+    use super::*;
+    use crate::{format, time::Shape};
+
+    const SAMPLE: &str = include_str!("../../samples/formats/nginx-error/input.log");
+
+    fn kinds<'a>(text: &'a str, arena: &'a Bump) -> Vec<Kind<'a>> {
+        format::decode_lines(Some(&FORMAT), text, arena).events.iter().map(|event| event.kind).collect()
+    }
+
+    fn error<'a>(message: &str, request: &str, arena: &'a Bump) -> Kind<'a> {
+        let text = format!(
+            "2026/11/30 03:08:18 [error] 7#7: *3 {message}, client: 127.0.0.1, server: , request: \"{request}\", upstream: \"http://10.0.0.1:80/mcp\", host: \"h:1\""
+        );
+        kinds(arena.alloc_str(&text), arena)[0]
+    }
+
+    #[test]
+    fn the_sample_keeps_streams_and_calls_apart() {
+        let arena = Bump::new();
+        let kinds = kinds(SAMPLE, &arena);
+        assert!(matches!(kinds[0], Kind::Text(_)), "a notice proves nothing");
+        let Kind::Access(stream) = kinds[1] else { panic!("{:?}", kinds[1]) };
+        assert_eq!((stream.method, stream.path, stream.status, stream.failed), ("GET", "/mcp", 0, true));
+        assert_eq!(stream.upstream, Upstream::Once("127.0.0.1:23099", 0));
+        let Kind::Remark(broken) = kinds[2] else { panic!("{:?}", kinds[2]) };
+        assert_eq!((broken.kind, broken.name), (RemarkKind::UpstreamBroken, Some("127.0.0.1:23099")));
+        let Kind::Access(refused) = kinds[3] else { panic!("{:?}", kinds[3]) };
+        assert_eq!((refused.method, refused.host, refused.path), ("POST", "127.0.0.1:26016", "/mcp"));
+        assert_eq!(refused.upstream, Upstream::ConnectFailed("127.0.0.1:26015"));
+        assert!(matches!(kinds[4], Kind::Text(_)), "the client's own leaving proves nothing");
+        let sink = format::decode_lines(Some(&FORMAT), SAMPLE, &arena);
+        assert!(sink.events.iter().all(|event| event.at.is_some_and(|at| at.shape == Shape::Local)));
+    }
+
+    #[test]
+    fn what_was_not_reached_differs_from_what_broke() {
+        let arena = Bump::new();
+        let post = "POST /mcp HTTP/1.1";
+        for message in [
+            "upstream timed out (110: Connection timed out) while connecting to upstream",
+            "no live upstreams while connecting to upstream",
+            "SSL_do_handshake() failed (SSL: error:0A000086) while SSL handshaking to upstream",
+            "api.example.test could not be resolved (3: Host not found)",
+        ] {
+            let Kind::Access(access) = error(message, post, &arena) else { panic!("{message}") };
+            assert_eq!(access.upstream, Upstream::ConnectFailed("10.0.0.1:80"), "{message}");
+        }
+        for message in [
+            "upstream timed out (110: Connection timed out) while sending request to upstream",
+            "upstream prematurely closed connection while reading response header from upstream",
+            "recv() failed (104: Connection reset by peer) while reading response header from upstream",
+            "upstream sent too big header while reading response header from upstream",
+        ] {
+            assert!(
+                matches!(error(message, post, &arena), Kind::Remark(Remark { kind: RemarkKind::UpstreamBroken, .. })),
+                "{message}"
+            );
+        }
+        let Kind::Access(access) = error("client intended to send too large body: 9 bytes", post, &arena) else {
+            panic!()
+        };
+        assert_eq!((access.upstream, access.failed), (Upstream::None, true));
+        let buffered = "2026/11/30 03:08:18 [warn] 7#7: *3 an upstream response is buffered to a temporary file /x while reading upstream, client: 1, request: \"POST / HTTP/1.1\"";
+        assert!(matches!(kinds(buffered, &arena)[..], [Kind::Text(_)]));
+    }
+
+    #[test]
+    fn a_client_cannot_write_the_verdict() {
+        let arena = Bump::new();
+        let hostile = "POST /,upstream:\"http://evil/while+connecting+to+upstream HTTP/1.1";
+        let Kind::Remark(remark) =
+            error("upstream timed out while reading response header from upstream", hostile, &arena)
+        else {
+            panic!()
+        };
+        assert_eq!(remark.name, Some("10.0.0.1:80"));
+        let referrer = "2026/11/30 03:08:18 [error] 7#7: *3 open() \"/x\" failed, client: 1, request: \"GET /x HTTP/1.1\", host: \"h\", referrer: \"http://a/, upstream: \"http://evil while connecting to upstream\"";
+        assert!(matches!(kinds(referrer, &arena)[..], [Kind::Text(_)]));
+    }
+
+    #[test]
+    fn sockets_keep_their_path_and_foreign_lines_are_left() {
+        assert_eq!(address("http://unix:/run/app.sock:/mcp"), "unix:/run/app.sock");
+        let arena = Bump::new();
+        for text in
+            ["2026/11/30 03:08:18 hello", "2026/11/30 03:08:18 [error] hello", "2026-11-30 03:08:18 [error] 7#7: x"]
+        {
+            assert!(Line::parse(text).is_none(), "{text}");
+            assert!(!sniff(&Head { bytes: text.as_bytes() }));
+        }
+        assert!(sniff(&Head { bytes: SAMPLE.as_bytes() }));
+        for cut in 0..SAMPLE.len() {
+            let _ = kinds(&SAMPLE[..cut], &arena);
+        }
+    }
+}

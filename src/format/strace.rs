@@ -1,0 +1,488 @@
+//! strace: one system call a line, read into what it says about processes, connections and HTTP.
+//!
+//! Follows no descriptor and joins no interrupted call: that needs neighbours, and is the work of `assemble`.
+
+use bumpalo::Bump;
+
+use super::{Format, Head};
+use crate::{
+    event::{Call, CallKey, Event, Keys, Kind, Pairs, Remark, RemarkKind, Syscall, Witness},
+    frame::Framing,
+    jsonrpc,
+    netloc::{self, Target},
+    record::{Record, Sink},
+    time::Stamp,
+};
+
+mod line;
+mod words;
+
+use line::{Line, What};
+use words::{address, closing, comma, error_number, find_outside, name_and_rest, quoted, unescape};
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "strace",
+    title: "strace of a server process and its children",
+    doc: "## Written by
+
+`strace -f` with `-o FILE` or on stderr, with `-t`, `-tt`, `-ttt`, `-r` or no stamps, with or without `-y` (strace 4 to 6).
+
+## A record
+
+`[pid N] HH:MM:SS.µs name(arguments) = result ERRNO (text)`, or `N HH:MM:SS.µs …` in a file. A call that is interrupted
+by another thread is cut in two: `name(… <unfinished ...>` and `<... name resumed>…`.
+
+## Proves
+
+`connect` = 0, or `SO_ERROR` 0 after `EINPROGRESS`: connected. A failed `connect`: this connection was not made. `sendto`,
+`sendmsg`, `write`, `writev`: bytes left; the beginning of an HTTP request gives method and path, where `-s` let it through.
+`recvfrom`, `read`: bytes came; the beginning of an HTTP answer gives its status. `execve`, `clone`, exits and signals.
+A call that returns a new descriptor proves that its number was free: it is told as a close of that number.
+
+## Silent about
+
+The content of TLS; calls outside the `-e trace=` set; everything done through `io_uring`, whose use ends the coverage.
+A connected UDP socket looks like a connected TCP socket: choosing a source address, the resolver does that without sending.
+",
+    framing: Framing::Lines,
+    witness: Some(Witness::Network),
+    sniff,
+    decode,
+};
+
+fn sniff(head: &Head<'_>) -> bool {
+    head.lines()
+        .filter_map(|line| std::str::from_utf8(line).ok())
+        .find(|line| !is_attach_note(line))
+        .is_some_and(|line| Line::parse(line).is_some())
+}
+
+fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
+    let Some(line) = Line::parse(record.text) else {
+        if is_attach_note(record.text) {
+            sink.push(event(record, None, Kind::Text(record.text)));
+            return true;
+        }
+        return false;
+    };
+    let mut push = |call| sink.push(event(record, line.at, Kind::Syscall(Syscall { thread: line.thread, call })));
+    match line.what {
+        What::Call(text) => read_call(text, record.arena, &mut push),
+        What::Mark(call) => push(call),
+    }
+    if let What::Call(text) = line.what
+        && let (name @ ("io_uring_setup" | "io_uring_enter"), _) = name_and_rest(text)
+    {
+        let remark =
+            Remark { kind: RemarkKind::LevelChanged, call: CallKey::default(), number: None, name: Some(name) };
+        sink.push(event(record, line.at, Kind::Remark(remark)));
+    }
+    true
+}
+
+/// Reads the text of one system call, `name(arguments) = result`. `assemble` uses it for a cut call whose two parts it
+/// has put together, and for one whose rest never came: without a result nothing is claimed about it.
+pub fn read_call<'a>(text: &'a str, arena: &'a Bump, push: &mut dyn FnMut(Call<'a>)) {
+    let (name, rest) = name_and_rest(text);
+    let end = closing(rest).unwrap_or(rest.len());
+    let arguments = rest.get(1..end).unwrap_or("");
+    let outcome = Outcome::parse(rest.get(end..).unwrap_or(""));
+    let call = Parts { name, arguments, outcome, arena };
+    match name {
+        "execve" | "execveat" => push(call.exec()),
+        "clone" | "clone3" | "fork" | "vfork" => push(call.clone()),
+        "connect" => push(call.connect()),
+        "getsockopt" => push(call.socket_error()),
+        "sendto" | "sendmsg" | "sendmmsg" | "send" | "write" | "writev" | "pwrite64" | "sendfile" | "sendfile64" => {
+            call.send(push);
+        }
+        "recvfrom" | "recvmsg" | "recv" | "read" | "readv" => push(call.receive()),
+        "close" => push(call.fd().map_or(Call::Other, |fd| Call::Close { fd })),
+        "socketpair" | "pipe" | "pipe2" => call.pair(push),
+        "socket" | "accept" | "accept4" | "openat" | "openat2" | "open" | "creat" | "dup" | "dup2" | "dup3"
+        | "epoll_create" | "epoll_create1" | "eventfd" | "eventfd2" | "memfd_create" | "timerfd_create"
+        | "pidfd_open" | "signalfd4" | "inotify_init1" => push(call.new_descriptor()),
+        "fcntl" if arguments.contains("F_DUPFD") => push(call.new_descriptor()),
+        _ => push(Call::Other),
+    }
+}
+
+fn event<'a>(record: &Record<'a>, at: Option<Stamp>, kind: Kind<'a>) -> Event<'a> {
+    Event { origin: record.origin, at, witness: Some(Witness::Network), keys: Keys::default(), kind }
+}
+
+/// What strace says about itself while attaching.
+fn is_attach_note(line: &str) -> bool {
+    line.strip_prefix("strace: ").is_some_and(|rest| rest.starts_with("Process ") || rest.starts_with("attach"))
+}
+
+/// What a call returned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Outcome<'a> {
+    /// The number; `None` where none was written.
+    value: Option<i64>,
+    /// The name of the error; empty where none.
+    error: &'a str,
+}
+
+impl<'a> Outcome<'a> {
+    /// Reads `) = -1 EINPROGRESS (…)`.
+    fn parse(text: &'a str) -> Self {
+        let result = text.strip_prefix(')').map_or("", str::trim_start).strip_prefix("= ").unwrap_or("");
+        let mut words = result.split([' ', '<']);
+        let value = words.next().and_then(|word| word.parse().ok());
+        Self { value, error: words.next().filter(|word| word.starts_with('E')).unwrap_or("") }
+    }
+
+    fn some(self) -> Option<i64> {
+        self.value.filter(|value| *value > 0)
+    }
+}
+
+/// A call, taken apart.
+#[derive(Clone, Copy, Debug)]
+struct Parts<'a> {
+    name: &'a str,
+    arguments: &'a str,
+    outcome: Outcome<'a>,
+    arena: &'a Bump,
+}
+
+impl<'a> Parts<'a> {
+    /// The argument with that number, counted from 0.
+    fn argument(&self, number: usize) -> &'a str {
+        let mut rest = self.arguments;
+        for _ in 0..number {
+            rest = match comma(rest) {
+                Some(at) => rest.get(at + 1..).unwrap_or(""),
+                None => return "",
+            };
+        }
+        rest.get(..comma(rest).unwrap_or(rest.len())).unwrap_or("").trim()
+    }
+
+    /// The descriptor in the first argument; `-y` adds `<what it is>`.
+    fn fd(&self) -> Option<i32> {
+        let digits = self.arguments.bytes().take_while(u8::is_ascii_digit).count();
+        self.arguments.get(..digits)?.parse().ok()
+    }
+
+    fn exec(&self) -> Call<'a> {
+        let number = usize::from(self.name == "execveat");
+        match quoted(self.argument(number)) {
+            Some((text, _)) => {
+                Call::Exec { program: unescape(text, self.arena).unwrap_or(text), ok: self.outcome.value == Some(0) }
+            }
+            None => Call::Other,
+        }
+    }
+
+    fn clone(&self) -> Call<'a> {
+        match self.outcome.some().and_then(|child| u32::try_from(child).ok()) {
+            Some(child) => Call::Clone { child, thread: self.arguments.contains("CLONE_THREAD") },
+            None => Call::Other,
+        }
+    }
+
+    fn connect(&self) -> Call<'a> {
+        let (Some(fd), Some(address)) = (self.fd(), address(self.argument(1), self.arena)) else {
+            return Call::Other;
+        };
+        let ok = match (self.outcome.value, self.outcome.error) {
+            (Some(0), _) | (_, "EISCONN") => Some(true),
+            // An interrupted connect goes on by itself.
+            (None, _) | (_, "EINPROGRESS" | "EALREADY" | "EINTR" | "EAGAIN") => None,
+            _ => Some(false),
+        };
+        Call::Connect { fd, address, ok }
+    }
+
+    fn socket_error(&self) -> Call<'a> {
+        let error = self.argument(3).strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        match (self.fd(), error) {
+            (Some(fd), Some(error)) if self.argument(2) == "SO_ERROR" && self.outcome.value == Some(0) => {
+                Call::SocketError { fd, error: error.parse().unwrap_or_else(|_| error_number(error)) }
+            }
+            _ => Call::Other,
+        }
+    }
+
+    fn send(&self, push: &mut dyn FnMut(Call<'a>)) {
+        // A failed call sent nothing; one without a result may have.
+        let (Some(fd), false) = (self.fd(), self.outcome.value.is_some_and(|value| value <= 0)) else {
+            return push(Call::Other);
+        };
+        // A datagram carries its own address.
+        if self.name.starts_with("send")
+            && let Some(at) = find_outside(self.arguments, "{sa_family=")
+            && let Some(address) = self.arguments.get(at..).and_then(|text| address(text, self.arena))
+        {
+            push(Call::Connect { fd, address, ok: None });
+        }
+        let (method, path, pairs) =
+            self.payload().map_or((None, None, Pairs::default()), |(text, cut)| request(text, cut));
+        push(Call::Send { fd, method, path, pairs });
+    }
+
+    fn receive(&self) -> Call<'a> {
+        let (Some(fd), Some(_)) = (self.fd(), self.outcome.some()) else {
+            return Call::Other;
+        };
+        let text = match self.name {
+            "recvmsg" | "readv" => {
+                find_outside(self.arguments, "iov_base=\"").and_then(|at| self.arguments.get(at + "iov_base=".len()..))
+            }
+            _ => Some(self.argument(1)),
+        };
+        Call::Receive { fd, status: text.and_then(quoted).and_then(|(text, _)| status(text)) }
+    }
+
+    fn new_descriptor(&self) -> Call<'a> {
+        self.outcome.some().and_then(|fd| i32::try_from(fd).ok()).map_or(Call::Other, |fd| Call::Close { fd })
+    }
+
+    fn pair(&self, push: &mut dyn FnMut(Call<'a>)) {
+        let list = self.argument(if self.name == "socketpair" { 3 } else { 0 });
+        if self.outcome.value == Some(0) {
+            for fd in list.trim_matches(['[', ']']).split(", ").filter_map(|fd| fd.split('<').next()?.parse().ok()) {
+                push(Call::Close { fd });
+            }
+        }
+        push(Call::Other);
+    }
+
+    /// The bytes that were written, as far as strace shows them, and whether it cut them.
+    fn payload(&self) -> Option<(&'a str, bool)> {
+        if matches!(self.name, "sendmsg" | "sendmmsg" | "writev") {
+            let mut pieces = bumpalo::collections::String::new_in(self.arena);
+            let (mut rest, mut cut) = (self.arguments, false);
+            while let Some(at) = find_outside(rest, "iov_base=\"") {
+                rest = rest.get(at + "iov_base=".len()..)?;
+                let (text, shortened) = quoted(rest)?;
+                pieces.push_str(unescape(text, self.arena)?);
+                cut |= shortened;
+                rest = rest.get(text.len() + 2..)?;
+            }
+            return Some((pieces.into_bump_str(), cut));
+        }
+        let (text, cut) = quoted(self.argument(1))?;
+        let wanted = text.starts_with(|c: char| c.is_ascii_uppercase() || matches!(c, '{' | '['));
+        wanted.then(|| unescape(text, self.arena)).flatten().map(|text| (text, cut))
+    }
+}
+
+/// Method and path of an HTTP/1 request head, pairs of a JSON body. What strace cut is not guessed.
+fn request(text: &str, cut: bool) -> (Option<&str>, Option<&str>, Pairs) {
+    let line = text.split("\r\n").next().unwrap_or("");
+    let method = text.split(' ').next().filter(|word| METHODS.contains(word));
+    // A path is whole only where the version follows it.
+    let path = netloc::request_line(line)
+        .filter(|(method, _)| line.contains(" HTTP/") && *method != "CONNECT")
+        .map(|(_, target)| Target::parse(target).path);
+    let body = if method.is_some() { text.split_once("\r\n\r\n").map_or("", |(_, body)| body) } else { text };
+    let pairs = if cut || !body.starts_with('{') { None } else { jsonrpc::canonical(body).ok() };
+    (method, path, pairs.map_or(Pairs::default(), |canonical| canonical.pairs))
+}
+
+const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "CONNECT"];
+
+/// Status of an HTTP/1 answer that begins with these bytes.
+fn status(text: &str) -> Option<u16> {
+    let (_, rest) = text.strip_prefix("HTTP/1.")?.split_once(' ')?;
+    rest.get(..3)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        format,
+        time::{Shape, Timestamp},
+    };
+
+    const SAMPLE: &str = include_str!("../../samples/formats/strace/input.log");
+
+    fn calls<'a>(text: &'a str, arena: &'a Bump) -> Vec<(u32, Call<'a>)> {
+        let sink = format::decode_lines(Some(&FORMAT), text, arena);
+        sink.events
+            .iter()
+            .filter_map(|event| match event.kind {
+                Kind::Syscall(syscall) => Some((syscall.thread, syscall.call)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn one<'a>(text: &'a str, arena: &'a Bump) -> Call<'a> {
+        let calls = calls(text, arena);
+        assert_eq!(calls.len(), 1, "{calls:?}");
+        calls[0].1
+    }
+
+    #[test]
+    fn the_sample_tells_process_connection_request_and_end() {
+        let arena = Bump::new();
+        let calls = calls(SAMPLE, &arena);
+        let pairs = jsonrpc::canonical(r#"{"customer":"ACME"}"#).expect("valid").pairs;
+        let server = 21789;
+        let worker = 21814;
+        for wanted in [
+            (server, Call::Exec { program: "/srv/lab/v2/bin/python", ok: true }),
+            (server, Call::Clone { child: worker, thread: true }),
+            (worker, Call::Close { fd: 8 }),
+            (worker, Call::Connect { fd: 8, address: "127.0.0.1:21005", ok: None }),
+            (worker, Call::SocketError { fd: 8, error: 0 }),
+            (worker, Call::Send { fd: 8, method: Some("POST"), path: Some("/invoices"), pairs: Pairs::default() }),
+            (worker, Call::Send { fd: 8, method: None, path: None, pairs }),
+            (worker, Call::Receive { fd: 8, status: Some(201) }),
+            (server, Call::Unfinished("kill(21789, SIGKILL ")),
+            (server, Call::Resumed(") = ?")),
+            (worker, Call::Killed(9)),
+        ] {
+            assert!(calls.contains(&wanted), "{wanted:?} in {calls:#?}");
+        }
+        let sink = format::decode_lines(Some(&FORMAT), SAMPLE, &arena);
+        let at = sink.events[0].at.expect("a stamp");
+        assert_eq!((at.shape, at.digits), (Shape::TimeOfDay, 6));
+        assert_eq!(at.at, Timestamp((3 * 3600 + 60 + 15) * time_second() + 805_024_000));
+        assert!(sink.events.iter().all(|event| event.witness == Some(Witness::Network)));
+    }
+
+    fn time_second() -> i64 {
+        crate::time::SECOND
+    }
+
+    #[test]
+    fn prefixes_of_all_options() {
+        let arena = Bump::new();
+        for (text, thread, shape) in [
+            ("[pid 21813] 03:01:17.742446 close(4) = 0", 21813, Some(Shape::TimeOfDay)),
+            ("[pid 21813<python>] close(4) = 0", 21813, None),
+            ("21813 1796007945.469527 close(4) = 0", 21813, Some(Shape::Utc)),
+            ("21813      0.000123 close(4) = 0", 21813, None),
+            ("03:01:17 (+     0.000123) close(4) = 0", 0, Some(Shape::TimeOfDay)),
+            ("close(4)                = 0", 0, None),
+        ] {
+            let sink = format::decode_lines(Some(&FORMAT), text, &arena);
+            let Kind::Syscall(syscall) = sink.events[0].kind else { panic!("{text}: {:?}", sink.events) };
+            assert_eq!((syscall.thread, syscall.call), (thread, Call::Close { fd: 4 }), "{text}");
+            assert_eq!(sink.events[0].at.map(|at| at.shape), shape, "{text}");
+        }
+    }
+
+    #[test]
+    fn connections_are_claimed_only_as_far_as_the_result_goes() {
+        let arena = Bump::new();
+        let connect = |result: &str| {
+            let text = arena.alloc_str(&format!(
+                r#"7 connect(3<TCP:[9]>, {{sa_family=AF_INET6, sin6_port=htons(443), sin6_flowinfo=htonl(0), inet_pton(AF_INET6, "2001:db8::1", &sin6_addr), sin6_scope_id=0}}, 28) = {result}"#
+            ));
+            one(text, &arena)
+        };
+        let address = "[2001:db8::1]:443";
+        assert_eq!(connect("0"), Call::Connect { fd: 3, address, ok: Some(true) });
+        assert_eq!(connect("-1 ECONNREFUSED (Connection refused)"), Call::Connect { fd: 3, address, ok: Some(false) });
+        assert_eq!(connect("-1 EINTR (Interrupted system call)"), Call::Connect { fd: 3, address, ok: None });
+        assert_eq!(
+            connect("? ERESTARTSYS (To be restarted if SA_RESTART is set)"),
+            Call::Connect { fd: 3, address, ok: None }
+        );
+        assert_eq!(one(r#"7 connect(3, {sa_family=AF_UNIX, sun_path="/run/x"}, 110) = 0"#, &arena), Call::Other);
+        let mapped = r#"7 connect(3, {sa_family=AF_INET6, sin6_port=htons(80), sin6_flowinfo=htonl(0), inet_pton(AF_INET6, "::ffff:192.0.2.1", &sin6_addr), sin6_scope_id=0}, 28) = 0"#;
+        assert_eq!(one(mapped, &arena), Call::Connect { fd: 3, address: "192.0.2.1:80", ok: Some(true) });
+        assert_eq!(
+            one("7 getsockopt(8, SOL_SOCKET, SO_ERROR, [ECONNREFUSED], [4]) = 0", &arena),
+            Call::SocketError { fd: 8, error: 111 }
+        );
+    }
+
+    #[test]
+    fn what_strace_cut_is_not_guessed() {
+        let arena = Bump::new();
+        assert_eq!(
+            one(r#"7 write(8, "POST /invoices/very/lo"..., 300) = 300"#, &arena),
+            Call::Send { fd: 8, method: Some("POST"), path: None, pairs: Pairs::default() }
+        );
+        assert_eq!(
+            one(r#"7 write(8, "{\"customer\": \"AC"..., 300) = 300"#, &arena),
+            Call::Send { fd: 8, method: None, path: None, pairs: Pairs::default() }
+        );
+        assert_eq!(one(r#"7 write(8, "POST / HTTP/1.1\r\n\r\n", 19) = -1 EPIPE (Broken pipe)"#, &arena), Call::Other);
+        assert_eq!(one(r#"7 recvfrom(8, "", 8192, 0, NULL, NULL) = 0"#, &arena), Call::Other);
+    }
+
+    #[test]
+    fn vectors_and_datagrams() {
+        let arena = Bump::new();
+        let text = r#"7 writev(8, [{iov_base="PUT /v1/x?k=1 HTTP/1.1\r\nHost: h\r\n\r\n", iov_len=35}, {iov_base="{\"a\":\"\\u0041\\303\\244\"}", iov_len=9}], 2) = 44"#;
+        let Call::Send { method, path, pairs, .. } = one(text, &arena) else { panic!() };
+        assert_eq!((method, path, pairs.len()), (Some("PUT"), Some("/v1/x"), 0));
+        let text = r#"7 writev(8, [{iov_base="PUT /v1/x HTTP/1.1\r\n\r\n", iov_len=22}, {iov_base="{\"a\":\"\303\244\"}", iov_len=9}], 2) = 31"#;
+        let Call::Send { pairs, .. } = one(text, &arena) else { panic!() };
+        assert_eq!(pairs, jsonrpc::canonical(r#"{"a":"ä"}"#).expect("valid").pairs);
+        let text = r#"7 sendto(5, "x", 1, 0, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("192.0.2.53")}, 16) = 1"#;
+        let calls = calls(text, &arena);
+        assert_eq!(calls[0].1, Call::Connect { fd: 5, address: "192.0.2.53:53", ok: None });
+        assert!(matches!(calls[1].1, Call::Send { fd: 5, .. }));
+    }
+
+    #[test]
+    fn a_cut_call_can_be_put_together_and_read() {
+        let arena = Bump::new();
+        let first = "7 recvfrom(8,  <unfinished ...>";
+        let rest = r#"7 <... recvfrom resumed>"HTTP/1.1 503 Service Unavailable\r\n", 8192, 0, NULL, NULL) = 34"#;
+        let (Call::Unfinished(first), Call::Resumed(rest)) = (one(first, &arena), one(rest, &arena)) else { panic!() };
+        let mut seen = Vec::new();
+        read_call(arena.alloc_str(&format!("{first}{rest}")), &arena, &mut |call| seen.push(call));
+        assert_eq!(seen, [Call::Receive { fd: 8, status: Some(503) }]);
+        seen.clear();
+        let alone = r#"connect(3, {sa_family=AF_INET, sin_port=htons(443), sin_addr=inet_addr("192.0.2.1")}, 16 "#;
+        read_call(alone, &arena, &mut |call| seen.push(call));
+        assert_eq!(seen, [Call::Connect { fd: 3, address: "192.0.2.1:443", ok: None }]);
+    }
+
+    #[test]
+    fn descriptors_that_are_given_again_were_closed() {
+        let arena = Bump::new();
+        assert_eq!(one("7 accept4(3, NULL, NULL, SOCK_CLOEXEC) = 8", &arena), Call::Close { fd: 8 });
+        let pair = calls("7 socketpair(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0, [4, 5]) = 0", &arena);
+        assert_eq!(pair, [(7, Call::Close { fd: 4 }), (7, Call::Close { fd: 5 }), (7, Call::Other)]);
+    }
+
+    #[test]
+    fn hostile_and_foreign_lines() {
+        let arena = Bump::new();
+        for text in [
+            "print(1) = 2",
+            "--- a.txt ---",
+            "+++ b.txt",
+            "7 hello",
+            "12:00:00 INFO x() = y",
+            "[pid 7",
+            "\"",
+            "7 connect(3, \"\\",
+        ] {
+            let sink = format::decode_lines(None, text, &arena);
+            assert!(matches!(sink.events[..], [Event { kind: Kind::Text(_), .. }]), "{text}: {:?}", sink.events);
+        }
+        // A result inside a quoted string is not the result.
+        let text = r#"7 sendto(8, "GET / HTTP/1.1\r\nX: ) = 0\r\n", 26, 0, NULL, 0) = -1 ECONNRESET (Connection reset by peer)"#;
+        assert_eq!(one(text, &arena), Call::Other);
+        for cut in 0..text.len() {
+            let mut ignore = |_| ();
+            read_call(&text[2.min(cut)..cut], &arena, &mut ignore);
+        }
+    }
+
+    #[test]
+    fn use_of_io_uring_ends_the_coverage() {
+        let arena = Bump::new();
+        let sink = format::decode_lines(Some(&FORMAT), "7 io_uring_setup(64, {flags=0}) = 9", &arena);
+        assert!(
+            sink.events
+                .iter()
+                .any(|event| matches!(event.kind, Kind::Remark(Remark { kind: RemarkKind::LevelChanged, .. })))
+        );
+    }
+}

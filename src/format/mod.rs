@@ -3,11 +3,19 @@
 //! A format knows the envelope: where a record starts, its stamp, level, stream and direction. What the text inside
 //! says is shared by all formats: a JSON body goes to [`crate::jsonrpc`], free text goes to [`crate::clue`].
 
+pub mod access_jsonl;
+pub mod call_summary;
 pub mod claude_desktop;
+pub mod clf;
 pub mod har;
+pub mod mitmdump;
+pub mod nginx_error;
+pub mod otlp;
 pub mod phase_jsonl;
 pub mod stdio_tap;
+pub mod strace;
 pub mod supergateway;
+pub mod test_kitchen;
 pub mod trace_jsonl;
 
 use crate::{
@@ -64,6 +72,16 @@ pub static FORMATS: &[&Format] = &[
     &stdio_tap::FORMAT,
     &phase_jsonl::FORMAT,
     &trace_jsonl::FORMAT,
+    &otlp::FORMAT,
+    &otlp::DOCUMENT,
+    &call_summary::FORMAT,
+    &test_kitchen::EXPORT,
+    &test_kitchen::FORMAT,
+    &access_jsonl::FORMAT,
+    &strace::FORMAT,
+    &nginx_error::FORMAT,
+    &clf::FORMAT,
+    &mitmdump::FORMAT,
 ];
 
 /// The format of an input that begins with `head`, if anyone claims it.

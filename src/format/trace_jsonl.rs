@@ -217,7 +217,8 @@ impl<'a> Visitor<'a> for LineSeed<'_, 'a> {
                     let (meta, session) = http_meta(map.next_value::<&'a RawValue>()?.get(), reader);
                     (line.http, line.session) = (Some(meta), session);
                 }
-                "dir" | "resourceSpans" | "scenario" | "scenarioId" | "phase" => {
+                "dir" | "resourceSpans" | "scenario" | "scenarioId" | "phase" | "postCount" | "httpStatuses"
+                | "retryOrigin" => {
                     line.foreign = true;
                     map.next_value::<IgnoredAny>()?;
                 }

@@ -18,3 +18,5 @@ pub mod jsonrpc;
 pub mod wording;
 // Layer 3.
 pub mod format;
+// Layer 7.
+pub mod report;

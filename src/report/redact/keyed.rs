@@ -4,8 +4,9 @@
 
 use super::Scan;
 use super::scan::{self, Quote};
-use super::secrets::{HARMLESS_KEYS, Key, SECRETS, Secret, TAILS, Value, name};
+use super::secrets::{Key, SECRETS, Secret, Value, name};
 use super::value::Context;
+use super::words::{HARMLESS_KEYS, TAILS};
 
 /// Pieces of keys worth a look. Everything a key of the table can end in contains one of them.
 pub(super) static ANCHORS: &[&str] = &[
@@ -162,9 +163,7 @@ impl<'t> Scan<'t> {
             at += 1;
         }
         let (next, broken) = scan::blanks(bytes, at);
-        let longer = |list: &[&'static [u8]]| {
-            list.iter().find(|text| scan::starts_with(bytes, next, text)).map(|t| next + t.len())
-        };
+        let longer = |list: &[&[u8]]| list.iter().find_map(|text| scan::spelled(bytes, next, text));
         if let Some(end) = longer(COLONS) {
             return Some((end, Separator::Colon));
         }

@@ -13,6 +13,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 mod value;
+mod words;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -22,6 +23,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 pub use secrets::{Body, Key, Prefix, SECRETS, Secret, Value};
 
 use super::escape::visible;
+use secrets::name;
 
 /// More text than this is dropped before anything looks at it.
 const QUOTE_REACH: usize = 64 * 1024;
@@ -52,10 +54,12 @@ enum Anchor {
     Prefix(&'static str, &'static Prefix),
     Bearer,
     Basic,
+    Session,
     Jwt,
     PrivateKey,
     PrivateKeyTail,
     Url,
+    EscapedUrl,
     Email,
     Telegram,
     Discord,
@@ -75,11 +79,15 @@ static SEARCH: LazyLock<Search> = LazyLock::new(|| {
     anchors.extend([
         ("bearer", Anchor::Bearer),
         ("basic", Anchor::Basic),
+        ("session", Anchor::Session),
+        // supergateway 3.x.
+        ("response finished ", Anchor::Session),
+        ("response closed ", Anchor::Session),
         ("eyJ", Anchor::Jwt),
         ("-----BEGIN ", Anchor::PrivateKey),
         ("-----END ", Anchor::PrivateKeyTail),
         ("://", Anchor::Url),
-        (":\\/\\/", Anchor::Url),
+        (":\\", Anchor::EscapedUrl),
         ("@", Anchor::Email),
         ("%40", Anchor::Email),
         ("\\u0040", Anchor::Email),
@@ -123,10 +131,12 @@ impl<'t> Scan<'t> {
                 Some(Anchor::Prefix(kind, prefix)) => self.prefixed(kind, prefix, at),
                 Some(Anchor::Bearer) => self.bearer(at, to),
                 Some(Anchor::Basic) => self.basic(at, to),
+                Some(Anchor::Session) => self.session(to),
                 Some(Anchor::Jwt) => self.jwt(at, to),
                 Some(Anchor::PrivateKey) => self.private_key(at, to),
                 Some(Anchor::PrivateKeyTail) => self.private_key_tail(at, to),
                 Some(Anchor::Url) => self.url(to),
+                Some(Anchor::EscapedUrl) => self.escaped_url(at + 1),
                 Some(Anchor::Email) => self.email(at, to),
                 Some(Anchor::Telegram) => self.telegram(at, to),
                 Some(Anchor::Discord) => self.discord(at),
@@ -139,6 +149,11 @@ impl<'t> Scan<'t> {
 
     /// Sorts what was found and joins what overlaps, so that no part of a secret stays between two masks.
     fn merged(mut self) -> Vec<Found> {
+        // The end of a password before `@host` looks like an address. What remains of one is found in the next round.
+        let others: Vec<Found> = self.found.iter().copied().filter(|found| found.kind != name::EMAIL).collect();
+        self.found.retain(|found| {
+            found.kind != name::EMAIL || !others.iter().any(|other| found.start < other.end && other.start < found.end)
+        });
         self.found.sort_by(|a, b| (a.start, b.end, a.kind).cmp(&(b.start, a.end, b.kind)));
         let mut merged: Vec<Found> = Vec::with_capacity(self.found.len());
         for found in self.found {

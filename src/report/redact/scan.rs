@@ -28,6 +28,16 @@ pub(super) fn starts_with(bytes: &[u8], at: usize, text: &[u8]) -> bool {
     at.checked_add(text.len()).and_then(|end| bytes.get(at..end)).is_some_and(|part| part.eq_ignore_ascii_case(text))
 }
 
+/// The end of a spelling at this place. One that begins with a backslash may have more of them, as nested JSON does.
+pub(super) fn spelled(bytes: &[u8], at: usize, text: &[u8]) -> Option<usize> {
+    let (start, text) = match text {
+        [b'\\', rest @ ..] => (at + slashes_at(bytes, at).max(1), rest),
+        _ => (at, text),
+    };
+    let escaped = start == at || bytes.get(at) == Some(&b'\\');
+    (escaped && starts_with(bytes, start, text)).then_some(start + text.len())
+}
+
 /// The number of backslashes that end just before `at`.
 pub(super) fn slashes_before(bytes: &[u8], at: usize) -> usize {
     bytes.get(..at).map_or(0, |head| head.iter().rev().take_while(|&&byte| byte == b'\\').count())

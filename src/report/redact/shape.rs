@@ -3,10 +3,10 @@
 //! It does not look at keys.
 
 use super::scan;
-use super::secrets::{BEARER_PROSE, Body, Prefix, name};
+use super::secrets::{Body, Prefix, Value, name};
 use super::value::{self, Context};
+use super::words::BEARER_PROSE;
 use super::{Found, Scan, mask_end};
-use crate::report::redact::secrets::Value;
 
 /// A URL's authority or an address longer than this is not looked at as a whole.
 const REACH: usize = 2048;
@@ -91,13 +91,32 @@ impl Scan<'_> {
         }
     }
 
+    /// A UUID or 32 hexadecimal digits that prose soon after the word "session" names.
+    pub(super) fn session(&mut self, to: usize) {
+        let mut at = to;
+        let limit = (to + 80).min(self.bytes.len());
+        while at < limit {
+            let end = scan::run(self.bytes, at, |byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            if is_session_id(self.bytes.get(at..end).unwrap_or_default()) {
+                self.found.push(Found { start: at, end, kind: name::SESSION, sure: true });
+                return;
+            }
+            let gap = |byte| matches!(byte, b' ' | b'.' | b'(' | b')' | b'>' | b',' | b'_');
+            let next = scan::run(self.bytes, end, gap);
+            if next == at {
+                return;
+            }
+            at = next;
+        }
+    }
+
     /// The start of the credentials behind a scheme that ends at `at`.
     fn credentials(&self, at: usize) -> Option<usize> {
         if self.bytes.get(at) == Some(&b'+') {
             return Some(at + 1);
         }
-        if scan::starts_with(self.bytes, at, b"\\u0020") {
-            return Some(at + 6);
+        if let Some(end) = scan::spelled(self.bytes, at, b"\\u0020") {
+            return Some(end);
         }
         let (next, broken) = scan::blanks(self.bytes, at);
         (next > at && !broken && mask_end(self.text, next).is_none()).then_some(next)
@@ -178,10 +197,17 @@ impl Scan<'_> {
         }
     }
 
+    /// The same behind `:\/\/`, as PHP and some loggers write a slash in JSON.
+    pub(super) fn escaped_url(&mut self, at: usize) {
+        let second = scan::spelled(self.bytes, at, b"\\/").and_then(|at| scan::spelled(self.bytes, at, b"\\/"));
+        if let Some(to) = second {
+            self.url(to);
+        }
+    }
+
     /// The password of `scheme://user:password@host`, or a token in place of the user.
     pub(super) fn url(&mut self, to: usize) {
-        let is_word =
-            |byte: u8| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b',' | b')');
+        let is_word = |byte: u8| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
         let limit = (to + REACH).min(self.bytes.len());
         let word_end = scan::run(self.bytes, to, is_word).min(limit);
         let word = self.bytes.get(to..word_end).unwrap_or_default();
@@ -268,6 +294,19 @@ impl Scan<'_> {
             self.token_end = end;
             self.token(at, end, name::DISCORD);
         }
+    }
+}
+
+/// A UUID, or the same without hyphens as Python's `uuid4().hex` writes it.
+fn is_session_id(word: &[u8]) -> bool {
+    let hyphens = |at: &usize| matches!(at, 8 | 13 | 18 | 23);
+    match word.len() {
+        32 => word.iter().all(u8::is_ascii_hexdigit),
+        36 => word
+            .iter()
+            .enumerate()
+            .all(|(at, byte)| if hyphens(&at) { *byte == b'-' } else { byte.is_ascii_hexdigit() }),
+        _ => false,
     }
 }
 

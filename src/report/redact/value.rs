@@ -3,7 +3,8 @@
 //! It does not look for keys.
 
 use super::scan::{self, Quote};
-use super::secrets::{HARMLESS_VALUES, LIST_SCHEMES, ONE_WORD_SCHEMES, PROSE_VALUES, Value};
+use super::secrets::Value;
+use super::words::{HARMLESS_VALUES, LIST_SCHEMES, ONE_WORD_SCHEMES, PROSE_VALUES};
 use super::{Found, Scan, mask_end};
 
 /// What is known about a value from its key and separator.
@@ -191,8 +192,8 @@ impl Scan<'_> {
         let (mut next, _) = scan::blanks(self.bytes, name_end);
         if self.bytes.get(name_end) == Some(&b'+') {
             next = name_end + 1;
-        } else if scan::starts_with(self.bytes, name_end, b"\\u0020") {
-            next = name_end + 6;
+        } else if let Some(end) = scan::spelled(self.bytes, name_end, b"\\u0020") {
+            next = end;
         }
         let list = is_one_of(name, LIST_SCHEMES);
         if next > name_end && next <= end && (list || is_one_of(name, ONE_WORD_SCHEMES)) {
@@ -217,7 +218,7 @@ impl Scan<'_> {
             }
             at += 1;
         }
-        self.trim(start.max(masked), at, start)
+        self.trim(start.max(masked), at)
     }
 
     /// Whether a character that may also belong to a secret ends the word here, judged by what follows it.
@@ -229,7 +230,7 @@ impl Scan<'_> {
                     return !bytes.get(quote.end).is_some_and(u8::is_ascii_alphanumeric);
                 }
                 let ampersand = [b"%26".as_slice(), b"\\u0026", b"%0A", b"%0D"];
-                ampersand.iter().any(|text| scan::starts_with(bytes, at, text))
+                ampersand.iter().any(|text| scan::spelled(bytes, at, text).is_some())
                     || scan::escaped_blank(bytes, at).is_some()
             }
             b'<' => matches!(bytes.get(at + 1), Some(b'/')) || scan::starts_with(bytes, at, b"<br"),
@@ -255,10 +256,10 @@ impl Scan<'_> {
         }
     }
 
-    /// Gives back punctuation that belongs to the sentence or structure around the value.
-    fn trim(&self, from: usize, mut end: usize, start: usize) -> usize {
+    /// Gives back punctuation that belongs to the sentence or structure around the value, never beyond `from`.
+    fn trim(&self, from: usize, mut end: usize) -> usize {
         while end > from {
-            let inside = self.bytes.get(start..end - 1).unwrap_or_default();
+            let inside = self.bytes.get(from..end - 1).unwrap_or_default();
             let open = match self.bytes.get(end - 1) {
                 Some(b',' | b';' | b'.' | b':') => None,
                 Some(b')') => Some(b'('),
@@ -294,7 +295,7 @@ impl Scan<'_> {
         end -= blank.iter().rev().take_while(|byte| byte.is_ascii_whitespace()).count();
         let masked = self.text.get(start..end).and_then(|text| text.rfind("[redacted:")).map(|at| start + at);
         let masked = masked.and_then(|at| mask_end(self.text, at)).unwrap_or(start);
-        self.trim(masked, end, start)
+        self.trim(masked, end)
     }
 
     /// What follows the closing quote of a string in JSON or a list.
@@ -317,7 +318,15 @@ impl Scan<'_> {
         let digits = value.bytes().all(|byte| byte.is_ascii_digit());
         let count = value.len() <= 3 || (value.len() <= 6 && !quoted && context.value != Value::Phrase);
         let path = context.key.to_ascii_lowercase().ends_with("pwd") && value.starts_with(['/', '.', '~', '\\']);
-        if (digits && count) || path || (context.doubtful && !is_opaque(value)) || is_code(value, context, quoted) {
+        // `?code=EUR`, `?key=name`: too short for anything that opens a door, unless it was cut.
+        let word = context.value == Value::Query && value.len() < 6 && end < self.bytes.len();
+        let word = word && value.bytes().all(|byte| byte.is_ascii_alphabetic());
+        if (digits && count)
+            || word
+            || path
+            || (context.doubtful && !is_opaque(value))
+            || is_code(value, context, quoted)
+        {
             return;
         }
         let telling = value.bytes().any(|byte| !byte.is_ascii_lowercase() && byte != b' ');

@@ -27,3 +27,5 @@ pub mod format;
 pub mod correlate;
 // Layer 6.
 pub mod judge;
+// Layer 7.
+pub mod report;

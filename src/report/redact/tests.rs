@@ -1,0 +1,436 @@
+//! Planted secrets: every kind of the table in every notation, cut at every place, and ordinary lines that must survive.
+//!
+//! No literal here is a whole token: hosts of source code refuse those.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// The part of every planted secret that must not survive. Letters, digits, mixed case.
+const BODY: &str = "Zq7xKp29LmVt83RwYs40BnCd61HgJf5Qa2Ws9Ed";
+
+/// What follows a prefix, in its alphabet.
+fn body_of(prefix: &Prefix) -> String {
+    match prefix.body {
+        Body::Hex => "9f3a".repeat(prefix.least.div_ceil(4)),
+        Body::Upper => BODY.to_ascii_uppercase()[..16].to_owned(),
+        _ => BODY.repeat(prefix.least.div_ceil(BODY.len()).max(1)),
+    }
+}
+
+/// Escapes a text as the content of a JSON string, this many times.
+fn escaped(text: &str, times: usize) -> String {
+    (0..times).fold(text.to_owned(), |text, _| {
+        let json = serde_json::to_string(&text).expect("text is JSON");
+        json[1..json.len() - 1].to_owned()
+    })
+}
+
+/// Notations of any text, whatever is in it.
+fn carriers(text: &str) -> Vec<String> {
+    vec![
+        text.to_owned(),
+        format!("2026-01-02T03:04:05Z INFO server: {text}"),
+        format!("{text}\nnext line"),
+        format!("(see {text}), then more"),
+        format!("{{\"message\":\"{}\",\"id\":3}}", escaped(text, 1)),
+        format!("{{\"a\":\"{{\\\"message\\\":\\\"{}\\\"}}\"}}", escaped(text, 2)),
+        format!("{{\"a\":\"{}\"}}", escaped(text, 3)),
+        format!("first\\n{text}\\nlast"),
+        format!("\x1b[32m{text}\x1b[0m done"),
+        format!("b'{text}'"),
+    ]
+}
+
+/// Notations of a key and its value.
+fn pairs(key: &str, value: &str) -> Vec<String> {
+    let header = key.replace(' ', "-");
+    let env = key.replace(' ', "_").to_ascii_uppercase();
+    let snake = key.replace(' ', "_");
+    let mut pairs = vec![
+        format!("{header}: {value}"),
+        format!("{{\"{header}\":\"{value}\",\"host\":\"x.test\"}}"),
+        format!("{{\n  \"{snake}\": \"{value}\"\n}}"),
+        format!("{{'{snake}': '{value}', 'host': 'x'}}"),
+        format!("(b'{header}', b'{value}'), (b'accept', b'*/*')"),
+        format!("('{snake}', '{value}')"),
+        format!("curl -H '{header}: {value}' https://x.test/"),
+        format!("curl -H \"{header}: {value}\" https://x.test/"),
+        format!("{{\"name\":\"{header}\",\"value\":\"{value}\"}}"),
+        format!("{{\"value\":\"{value}\",\"name\":\"{header}\"}}"),
+        format!("{{\n \"name\": \"{header}\",\n \"value\": \"{value}\"\n}}"),
+        format!("{{ name: '{header}', value: '{value}' }}"),
+        format!("{{\"key\":\"{header}\",\"value\":{{\"stringValue\":\"{value}\"}}}}"),
+        format!("{{\"value\":{{\"stringValue\":\"{value}\"}},\"key\":\"{header}\"}}"),
+        format!("{{\"{header}\":[\"{value}\"]}}"),
+        format!("map[{header}:[{value}]]"),
+        format!("{{ '{header}' => '{value}' }}"),
+        format!("headers['{snake}'] = '{value}'"),
+        format!("{snake}=Some(\"{value}\")"),
+        format!("<{snake}>{value}</{snake}>"),
+        format!("\x1b[3m{snake}\x1b[0m\x1b[2m=\x1b[0m{value} n=1"),
+        format!("%22{snake}%22%3A%22{value}%22"),
+        format!("\\u0022{snake}\\u0022:\\u0022{value}\\u0022"),
+        format!("&quot;{snake}&quot;:&quot;{value}&quot;"),
+    ];
+    if !value.contains(' ') {
+        pairs.extend([
+            format!("{env}={value} npx server"),
+            format!("export {env}=\"{value}\""),
+            format!("{snake}: {value}"),
+            format!("x=1 {snake}={value} y=2"),
+            format!("--{header} {value} --verbose"),
+            format!("--{header}={value}"),
+            format!("[\"--{header}\",\"{value}\"]"),
+            format!("https://x.test/cb?a=1&{snake}={value}&b=2"),
+            format!("redirect%3Fa%3D1%26{snake}%3D{value}%26b%3D2"),
+            format!("?a\\u003d1\\u0026{snake}\\u003d{value}\\u0026b\\u003d2"),
+            format!("a=1&amp;{snake}={value}&amp;b=2"),
+        ]);
+    }
+    pairs
+}
+
+/// Keys that count only in a query or a pair.
+fn is_query_pair(text: &str) -> bool {
+    let name = text.contains("name") && text.contains("value") || text.contains("stringValue");
+    name || text.contains("?a") || text.contains("%3Fa") || text.contains("&amp;")
+}
+
+/// All texts with the kind and the piece of each that must not survive.
+fn corpus() -> Vec<(&'static str, String, String)> {
+    let mut corpus = Vec::new();
+    for secret in SECRETS {
+        for prefix in secret.prefixes {
+            let body = body_of(prefix);
+            for text in carriers(&format!("{}{body}", prefix.text)) {
+                corpus.push((secret.name, text, body.clone()));
+            }
+            corpus.push((secret.name, format!("https://x.test/v1?t={}{body}&u=1", prefix.text), body));
+        }
+        for key in secret.keys {
+            let name = match key.text.strip_prefix('+') {
+                Some(rest) => format!("db {rest}"),
+                None => key.text.trim_start_matches('*').to_owned(),
+            };
+            let value = if key.value == Value::Header { format!("Bearer {BODY}") } else { BODY.to_owned() };
+            for text in pairs(&name, &value) {
+                if key.value != Value::Query || is_query_pair(&text) {
+                    for text in carriers(&text) {
+                        corpus.push((secret.name, text, BODY.to_owned()));
+                    }
+                }
+            }
+        }
+    }
+    for (kind, text) in shapes() {
+        for text in carriers(&text) {
+            corpus.push((kind, text, BODY.to_owned()));
+        }
+    }
+    corpus
+}
+
+/// Secrets without key and prefix.
+fn shapes() -> Vec<(&'static str, String)> {
+    vec![
+        ("bearer", format!("sent Bearer {BODY} to the server")),
+        ("bearer", format!("bearer%20{BODY}")),
+        ("basic", format!("used Basic {BODY}== here")),
+        ("jwt", format!("got eyJ{BODY}.eyJ{BODY}.{BODY} back")),
+        ("private-key", format!("-----BEGIN RSA PRIVATE KEY-----\n{BODY}\n{BODY}\n-----END RSA PRIVATE KEY-----")),
+        ("private-key", format!("-----BEGIN OPENSSH PRIVATE KEY-----\\n{BODY}\\n-----END OPENSSH PRIVATE KEY-----\\n")),
+        ("private-key", format!("-----BEGIN PRIVATE KEY-----\n{BODY}")),
+        ("private-key", format!("{BODY}\n{BODY}\n-----END PRIVATE KEY-----")),
+        ("url-password", format!("postgres://user:{BODY}@db.internal:5432/x")),
+        ("url-password", format!("https://user:{BODY}@host/path?x=1")),
+        ("url-password", format!("redis://:{BODY}@cache:6379")),
+        ("url-password", format!("amqp:\\/\\/user:{BODY}@mq")),
+        ("url-password", format!("https://{BODY}@host/repo.git")),
+        ("email", format!("mail {BODY}@example.com now")),
+        ("email", format!("user={BODY}%40mail.example.org")),
+        ("telegram-token", format!("https://api.telegram.org/bot123456789:AA{BODY}/getMe")),
+        ("discord-token", format!("token is MTA{}.GaBcDe.{BODY}", &BODY[..23])),
+        ("slack-token", format!("https://hooks.slack.com/services/T00/B00/{BODY}")),
+        ("cookie", format!("Cookie: a=\"x\"; b={BODY}; c={BODY}")),
+        ("cookie", format!("Set-Cookie: sid={BODY}; Path=/; HttpOnly")),
+        ("cookie", format!("\"cookies\":[{{\"name\":\"a\",\"value\":\"{BODY}\",\"path\":\"/\"}}]")),
+        ("authorization", format!("Proxy-Authorization: Digest username=\"bob\", response=\"{BODY}\"")),
+        (
+            "authorization",
+            format!("Authorization: AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host, Signature={BODY}"),
+        ),
+        ("authorization", format!("authorization: Custom one {BODY}")),
+        ("password", format!("Server=db;User Id=sa;Password={BODY};Database=x")),
+        ("password", format!("PGPASSWORD={BODY} psql")),
+        ("api-key", format!("DefaultEndpointsProtocol=https;AccountKey={BODY}==;EndpointSuffix=x")),
+        ("api-key", format!("ACME_KEY={BODY}")),
+        ("api-key", format!("API key: {BODY}")),
+        ("session", format!("Created new transport with session ID: {BODY}")),
+        ("session", format!("Received POST message for sessionId {BODY}")),
+        ("session", format!("Received session ID:            \n               {BODY}   ")),
+        ("session", format!("POST /messages/?session_id={BODY} HTTP/1.1")),
+    ]
+}
+
+#[test]
+fn planted_secrets_never_survive() {
+    let corpus = corpus();
+    assert!(corpus.len() > 20_000, "{}", corpus.len());
+    let mut faults = Vec::new();
+    for (kind, text, secret) in &corpus {
+        let masked = redact(text).into_owned();
+        let piece = &secret[..secret.len().min(12)];
+        if masked.contains(piece) || !masked.contains(MASK) || redact(&masked) != masked {
+            faults.push(format!("{kind}\n   {text:?}\n   {masked:?}"));
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "{} of {}:\n{}",
+        faults.len(),
+        corpus.len(),
+        faults.iter().step_by(1 + faults.len() / 40).cloned().collect::<Vec<_>>().join("\n")
+    );
+}
+
+/// Whether the value stands after its key, so that the beginning alone shows that a secret follows.
+fn is_known_from_its_start(kind: &str, text: &str, at: usize) -> bool {
+    let before = &text[..at];
+    let value_first =
+        before.contains("value") && !before.contains("name") && !before.contains("key\\") && !before.contains("key\"");
+    let shaped = ["email", "telegram-token", "discord-token", "basic", "url-password", "twilio-key", "session"];
+    !value_first && !shaped.contains(&kind) && !text.contains("-----END")
+}
+
+#[test]
+fn cut_secrets_never_survive() {
+    let mut faults = Vec::new();
+    for (kind, text, secret) in corpus().into_iter().step_by(7) {
+        let Some(at) = text.find(&secret).filter(|&at| is_known_from_its_start(kind, &text, at)) else { continue };
+        for kept in (4..secret.len()).step_by(5) {
+            let cut = &text[..at + kept];
+            let masked = redact(cut);
+            if masked.contains(&secret[..kept]) {
+                faults.push(format!("{kind} {kept}\n   {cut:?}\n   {masked:?}"));
+                break;
+            }
+        }
+    }
+    let shown: Vec<String> = faults.iter().step_by(1 + faults.len() / 20).cloned().collect();
+    assert!(faults.is_empty(), "{}:\n{}", faults.len(), shown.join("\n"));
+}
+
+#[test]
+fn ordinary_lines_survive() {
+    let lines = r#"
+trace_id=4bf92f3577b34da6a3ce929d0e0e4736 sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+Child exited: code=1, signal=null key=value token_type=bearer
+GET /rate?code=EUR HTTP/1.1
+event=authorization_requested phase=execution authorization: none
+www-authenticate: Bearer error="invalid_token", error_description="Authentication required", resource_metadata="http://x"
+"value": "Bearer error=\"invalid_token\", error_description=\"Authentication required\""
+{"error": "invalid_token", "error_description": "Authentication required"}
+Bad Request: No valid session ID provided
+"progressToken":3,"max_tokens":4096,"nextPageToken":"abcd1234efgh"
+{'name': 'count', 'arguments': {'n': 6}, '_meta': {'progressToken': 3}}
+SyntaxError: Unexpected token '<', "<!DOCTYPE "... is not valid JSON
+Unexpected token: < in JSON; Invalid token: expired
+{"password":{"type":"string"},"required":["username","password","email"]}
+token=${GITHUB_TOKEN} token=$GITHUB_TOKEN password=*** api_key=<your-key> secret={{ secret }} authorization: [REDACTED]
+    client = Client(api_key=api_key, token=self.token, secret=os.environ["SECRET"])
+http://127.0.0.1:8000/mcp http://localhost:3000 ws://[::1]:3000/x
+mcp-remote@0.1.2 @modelcontextprotocol/server@1.2.3 git@github.com:x/y.git getty@tty1.service
+cat: /etc/passwd: Permission denied
+PWD=/srv/lab OLDPWD=/srv
+"cookies": [], "headers": [{"name":"host","value":"x.test"}]
+MCPDeprecationWarning: `AuthSettings.validate_token_resource` is not set, so bearer tokens are not checked against `resource`
+Basic authentication failed; a basic usage example; risk-assessment-of-the-task
+token::Token use std::collections::HashMap; if token == expected
+-----BEGIN CERTIFICATE-----
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"issue_lookup","arguments":{"key":"ABC-123","code":404}}}
+INFO:     127.0.0.1:54321 - "POST /mcp HTTP/1.1" 200 OK
+"#;
+    for line in lines.lines() {
+        assert_eq!(redact(line), line);
+        assert_eq!(first_secret(line), None, "{line}");
+    }
+}
+
+#[test]
+fn masks_keep_key_scheme_and_prefix() {
+    let github = format!("gh{}{BODY}", "p_");
+    let rows = [
+        ("Authorization: Bearer abc123\r\nHost: x".to_owned(), "Authorization: Bearer [redacted:bearer]\r\nHost: x"),
+        ("authorization=[Digest a=\"b\"]".to_owned(), "authorization=[Digest [redacted:authorization]]"),
+        (format!("GITHUB_TOKEN={github} x"), "GITHUB_TOKEN=ghp_[redacted:github-token] x"),
+        (
+            "postgres://bob:hunter2@db.example.com/x".to_owned(),
+            "postgres://bob:[redacted:url-password]@db.example.com/x",
+        ),
+        ("--token abc123 --port 80".to_owned(), "--token [redacted:token] --port 80"),
+        ("token=Some(\"abc123\"), n=1".to_owned(), "token=Some(\"[redacted:token]\"), n=1"),
+        ("Server=x;Password=abc;Port=1".to_owned(), "Server=x;Password=[redacted:password];Port=1"),
+        ("mail bob@example.com.".to_owned(), "mail [redacted:email]."),
+        ("password: correct horse staple".to_owned(), "password: [redacted:password]"),
+        ("  - password: correct horse\n    x: 1".to_owned(), "  - password: [redacted:password]\n    x: 1"),
+        ("password=[redacted:password]tail".to_owned(), "password=[redacted:password]"),
+        ("password=[redacted:hunter2]".to_owned(), "password=[redacted:password]"),
+        ("{\"password\":12345678,\"n\":1}".to_owned(), "{\"password\":[redacted:password],\"n\":1}"),
+        ("PASSWORD=a,b&c\"d'e rest".to_owned(), "PASSWORD=[redacted:password] rest"),
+    ];
+    for (text, masked) in rows {
+        assert_eq!(redact(&text), masked);
+        assert_eq!(redact(masked), masked);
+    }
+}
+
+#[test]
+fn quotes_mask_before_they_cut() {
+    assert_eq!(quote("plain", 240), "plain");
+    assert_eq!(quote("a\nb\tc", 240), "a⏎b c");
+    assert_eq!(quote("äöü", 2), "ä…");
+    assert_eq!(quote("äöü", 3), "äöü");
+    assert_eq!(quote("abc", 0), "");
+    let text = format!("{}Authorization: Bearer {BODY}", "x ".repeat(100));
+    for limit in 0..300 {
+        let quoted = quote(&text, limit);
+        assert!(!quoted.contains("Zq7x") && quoted.chars().count() <= limit);
+    }
+    // A secret on the edge of what is looked at.
+    for shift in 0..64 {
+        let text = format!("{} api_key={BODY}{BODY} end", "é".repeat((QUOTE_REACH - shift) / 2));
+        assert!(!quote(&text, usize::MAX).contains("Zq7x"));
+    }
+}
+
+#[test]
+fn first_secret_names_leaks_only() {
+    assert_eq!(first_secret(&format!("x-api-key: {BODY}")), Some("api-key"));
+    assert_eq!(first_secret(&format!("bob@example.com Mcp-Session-Id: {BODY}")), None);
+    assert_eq!(first_secret(&format!("bob@example.com then Bearer {BODY}")), Some("bearer"));
+    assert_eq!(first_secret(&redact(&format!("x-api-key: {BODY}"))), None);
+    assert_eq!(first_secret("password: required to log in"), None);
+}
+
+#[test]
+fn the_table_is_well_formed() {
+    for (at, secret) in SECRETS.iter().enumerate() {
+        assert!(secret.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{}", secret.name);
+        assert!(secret.doc.ends_with('.'), "{}", secret.name);
+        assert!(SECRETS[..at].iter().all(|other| other.name != secret.name), "{}", secret.name);
+    }
+    let names = [
+        name::BEARER,
+        name::BASIC,
+        name::JWT,
+        name::PRIVATE_KEY,
+        name::URL_PASSWORD,
+        name::EMAIL,
+        name::TELEGRAM,
+        name::DISCORD,
+        name::API_KEY,
+        name::SESSION,
+        "cookie",
+        "secret",
+    ];
+    assert!(names.iter().all(|name| SECRETS.iter().any(|secret| secret.name == *name)));
+}
+
+#[test]
+fn hostile_text_costs_no_quadratic_time() {
+    let pieces = [
+        "token=",
+        "token:\"",
+        "cookie: ",
+        "eyJ",
+        "sk-",
+        "://",
+        "://a:",
+        "@",
+        "a@",
+        "-----BEGIN PRIVATE KEY-----",
+        "session ",
+        "-----END PRIVATE KEY-----",
+        "\"cookies\":[{",
+        "{\"value\":\"\",\"name\":\"token\"",
+        "\\",
+        "\\\"",
+        "token",
+        "Bearer ",
+        "password: ",
+        "authorization: x ",
+        "[redacted:",
+        "[redacted:token]",
+        "token=a,",
+        "'",
+        "MTA",
+        "AKIA",
+        "1:AA",
+        "%22token%22",
+        "token=[",
+        "x\ntoken:",
+        "authorization: digest ",
+        "\"token\",\"",
+        "token=\\",
+        "sid=\\\"",
+    ];
+    let started = std::time::Instant::now();
+    for piece in pieces {
+        let text = piece.repeat(QUOTE_REACH / piece.len());
+        let one = std::time::Instant::now();
+        assert!(quote(&text, 240).chars().count() <= 240);
+        println!("{piece:?} {:?}", one.elapsed());
+    }
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+/// A secret with its notation, and the piece that must not survive.
+fn planted() -> impl Strategy<Value = (String, String)> {
+    let corpus = corpus();
+    (0..corpus.len()).prop_map(move |at| {
+        let (_, text, secret) = &corpus[at];
+        (text.clone(), secret[..secret.len().min(12)].to_owned())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn nothing_planted_survives((text, secret) in planted(), before in "[ -~\n]{0,40}[ \n]", after in "[ \n][ -~\n]{0,40}") {
+        let quoted = quote(&format!("{before}{text}{after}"), 2000);
+        prop_assert!(!quoted.contains(&secret), "{}", quoted);
+    }
+
+    #[test]
+    fn masking_twice_changes_nothing(
+        (text, _) in planted(),
+        around in "(?s).{0,60}",
+        noise in "(token|password|=|:|\"|'|\\\\|,|\\[redacted:token\\]|\\[|\\]|@a\\.bc|://|Bearer | |\n|x1){0,30}",
+    ) {
+        for text in [format!("{around}{text}{around}"), format!("{noise}{text}{noise}"), noise.clone(), around] {
+            let once = redact(&text).into_owned();
+            prop_assert_eq!(redact(&once).into_owned(), once.clone(), "{}", text);
+        }
+    }
+
+    #[test]
+    fn any_text_is_fine(text in "(?s).*", limit in 0_usize..300) {
+        let quoted = quote(&text, limit);
+        prop_assert!(quoted.chars().count() <= limit);
+        prop_assert!(!quoted.chars().any(char::is_control));
+        for found in find(&text) {
+            prop_assert!(text.get(found.start..found.end).is_some_and(|secret| !secret.is_empty()));
+        }
+    }
+}
+
+#[test]
+fn sample_lines() {
+    let Ok(path) = std::env::var("REDACT_FILE") else { return };
+    let text = String::from_utf8_lossy(&std::fs::read(path).expect("readable")).into_owned();
+    let out = redact(&text);
+    std::fs::write("/tmp/redact.out", out.as_bytes()).expect("writable");
+}

@@ -1,0 +1,388 @@
+//! How far the value behind a key reaches, and whether it is a secret at all.
+//!
+//! It does not look for keys.
+
+use super::scan::{self, Quote};
+use super::secrets::Value;
+use super::words::{HARMLESS_VALUES, LIST_SCHEMES, ONE_WORD_SCHEMES, PROSE_VALUES};
+use super::{Found, Scan, mask_end};
+
+/// What is known about a value from its key and separator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Context<'k> {
+    /// The kind of secret.
+    pub(super) kind: &'static str,
+    /// How far it reaches.
+    pub(super) value: Value,
+    /// The key as written.
+    pub(super) key: &'k str,
+    /// A quote that opened just before the key and still holds the value: `-H 'Cookie: …'`.
+    pub(super) around: Option<Quote>,
+    /// The key begins its line and a colon follows.
+    pub(super) line: bool,
+    /// A separator stands between key and value.
+    pub(super) separated: bool,
+    /// The value must look opaque to count.
+    pub(super) doubtful: bool,
+}
+
+impl Scan<'_> {
+    /// Masks the value that begins after the blanks at `at`.
+    pub(super) fn value(&mut self, at: usize, context: Context<'_>) {
+        let (at, broken) = scan::blanks(self.bytes, at);
+        let doubtful = context.doubtful || broken || (context.value == Value::Id && !context.separated);
+        self.item(at, Context { doubtful, ..context }, 0);
+    }
+
+    /// One value: quoted, wrapped in a call, a list, or plain.
+    fn item(&mut self, at: usize, context: Context<'_>, depth: usize) {
+        let prefixed = matches!(self.bytes.get(at), Some(b'b' | b'B' | b'r' | b'u' | b'f'));
+        let open = if prefixed { scan::quote_at(self.bytes, at + 1) } else { None };
+        if let Some(open) = open.or_else(|| scan::quote_at(self.bytes, at)) {
+            // A quoted value on the next line is still a value.
+            let doubtful = context.doubtful && !context.separated || context.value == Value::Opaque;
+            self.quoted(open, Context { doubtful, ..context });
+            return;
+        }
+        match self.bytes.get(at) {
+            Some(b'[') if mask_end(self.text, at).is_none() => self.list(at, context, depth),
+            Some(b'{') if context.value == Value::Line => self.container(at),
+            Some(b'{') => {}
+            _ => match self.wrapped(at) {
+                Some(open) => self.quoted(open, context),
+                None => self.plain(at, context),
+            },
+        }
+    }
+
+    /// The quote inside `Some("…")`, `SecretStr('…')`, `HeaderValue(b"…")`.
+    fn wrapped(&self, mut at: usize) -> Option<Quote> {
+        for _ in 0..3 {
+            let end = scan::run(self.bytes, at, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            if end == at || end - at > 40 || self.bytes.get(end) != Some(&b'(') {
+                return None;
+            }
+            at = end + 1;
+            let prefix = usize::from(self.bytes.get(at) == Some(&b'b'));
+            if let Some(open) = scan::quote_at(self.bytes, at + prefix) {
+                return Some(open);
+            }
+        }
+        None
+    }
+
+    fn quoted(&mut self, open: Quote, context: Context<'_>) {
+        let close = scan::closing(self.bytes, open);
+        let end = close.map_or(self.bytes.len(), |close| close.start);
+        let start = if context.value == Value::Header { self.after_scheme(open.end, end).0 } else { open.end };
+        self.consider(start, end, context, true);
+    }
+
+    /// `["Bearer …", …]` of Go and Node, `[Bearer …]` of Go's maps, `[{"name": …}]` of HAR cookies.
+    fn list(&mut self, at: usize, context: Context<'_>, depth: usize) {
+        let (mut at, _) = scan::blanks(self.bytes, at + 1);
+        match self.bytes.get(at) {
+            Some(b'{') if context.value == Value::Line => return self.container(at - 1),
+            None | Some(b'{' | b']') => return,
+            _ => {}
+        }
+        if scan::quote_at(self.bytes, at).is_none() {
+            if depth < 3 {
+                self.item(at, context, depth + 1);
+            }
+            return;
+        }
+        while let Some(open) = scan::quote_at(self.bytes, at) {
+            self.quoted(open, context);
+            let Some(close) = scan::closing(self.bytes, open) else { return };
+            let (next, _) = scan::blanks(self.bytes, close.end);
+            if self.bytes.get(next) != Some(&b',') {
+                return;
+            }
+            at = scan::blanks(self.bytes, next + 1).0;
+        }
+    }
+
+    /// Masks the strings that are values inside a list or an object of cookies, up to its end.
+    fn container(&mut self, at: usize) {
+        if at < self.container_end {
+            return;
+        }
+        let kind = Context {
+            kind: "cookie",
+            value: Value::Word,
+            key: "cookies",
+            around: None,
+            line: false,
+            separated: true,
+            doubtful: false,
+        };
+        let mut depth = 0_usize;
+        let mut at = at;
+        while let Some(byte) = self.bytes.get(at) {
+            if let Some(open) = scan::quote_at(self.bytes, at) {
+                let Some(close) = scan::closing(self.bytes, open) else {
+                    self.consider(open.end, self.bytes.len(), kind, true);
+                    at = self.bytes.len();
+                    break;
+                };
+                let is_name = self.bytes.get(scan::blanks(self.bytes, close.end).0) == Some(&b':');
+                if !is_name && !self.is_cookie_attribute(open.start) {
+                    self.consider(open.end, close.start, kind, true);
+                }
+                at = close.end;
+                continue;
+            }
+            match byte {
+                b'[' | b'{' => depth += 1,
+                b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                break;
+            }
+        }
+        self.container_end = at;
+    }
+
+    /// Whether the string that opens here is the value of a cookie's name or attribute.
+    fn is_cookie_attribute(&self, open: usize) -> bool {
+        let colon = scan::blanks_before(self.bytes, open);
+        let Some(colon) = colon.checked_sub(1).filter(|&at| self.bytes.get(at) == Some(&b':')) else { return false };
+        let end = scan::blanks_before(self.bytes, colon);
+        let end = scan::quote_before(self.bytes, end).map_or(end, |quote| quote.start);
+        let (start, _) = scan::key_around(self.bytes, end, end);
+        let name = self.text.get(start..end).unwrap_or_default();
+        ["name", "domain", "path", "expires", "sameSite", "comment"]
+            .iter()
+            .any(|known| name.eq_ignore_ascii_case(known))
+    }
+
+    fn plain(&mut self, at: usize, context: Context<'_>) {
+        if at < self.plain_end {
+            // Already inside a value without quotes, which ends where this one would.
+            return;
+        }
+        let (start, end) = match context.value {
+            Value::Header => {
+                let (start, list) = self.after_scheme(at, self.bytes.len());
+                let open = scan::quote_at(self.bytes, start).filter(|_| start > at);
+                if let Some(open) = open.filter(|open| context.around.is_none_or(|around| around.mark != open.mark)) {
+                    return self.quoted(open, Context { value: Value::Word, ..context });
+                }
+                let whole = list || (start == at && (context.line || context.separated));
+                (start, if whole { self.rest_end(start, context.around) } else { self.word_end(start) })
+            }
+            Value::Line => (at, self.rest_end(at, context.around)),
+            Value::Phrase if context.line => (at, self.rest_end(at, context.around)),
+            _ => (at, self.word_end(at)),
+        };
+        let first = self.text.get(start..self.word_end(start)).unwrap_or_default();
+        if !is_one_of(first, PROSE_VALUES) {
+            self.consider(start, end, context, false);
+        }
+        self.plain_end = self.plain_end.max(end);
+    }
+
+    /// Skips the name of an authentication scheme. Tells whether a list of parameters follows.
+    fn after_scheme(&self, at: usize, end: usize) -> (usize, bool) {
+        let name_end = scan::run(self.bytes, at, |byte| byte.is_ascii_alphanumeric() || byte == b'-').min(end);
+        let name = self.text.get(at..name_end).unwrap_or_default();
+        let (mut next, _) = scan::blanks(self.bytes, name_end);
+        if self.bytes.get(name_end) == Some(&b'+') {
+            next = name_end + 1;
+        } else if let Some(end) = scan::spelled(self.bytes, name_end, b"\\u0020") {
+            next = end;
+        }
+        let list = is_one_of(name, LIST_SCHEMES);
+        if next > name_end && next <= end && (list || is_one_of(name, ONE_WORD_SCHEMES)) {
+            (next, list)
+        } else {
+            (at, false)
+        }
+    }
+
+    /// The end of a word without quotes.
+    pub(super) fn word_end(&self, start: usize) -> usize {
+        let mut at = start;
+        let mut masked = start;
+        while let Some(&byte) = self.bytes.get(at) {
+            if let Some(end) = mask_end(self.text, at) {
+                at = end;
+                masked = end;
+                continue;
+            }
+            if byte <= b' ' || byte == 0x7f || self.is_word_edge(at, byte) {
+                break;
+            }
+            at += 1;
+        }
+        self.trim(start.max(masked), at)
+    }
+
+    /// Whether a character that may also belong to a secret ends the word here, judged by what follows it.
+    fn is_word_edge(&self, at: usize, byte: u8) -> bool {
+        let bytes = self.bytes;
+        match byte {
+            b'"' | b'\'' | b'`' | b'%' | b'\\' => {
+                if let Some(quote) = scan::quote_at(bytes, at) {
+                    return !bytes.get(quote.end).is_some_and(u8::is_ascii_alphanumeric);
+                }
+                let ampersand = [b"%26".as_slice(), b"\\u0026", b"%0A", b"%0D"];
+                ampersand.iter().any(|text| scan::spelled(bytes, at, text).is_some())
+                    || scan::escaped_blank(bytes, at).is_some()
+            }
+            b'<' => matches!(bytes.get(at + 1), Some(b'/')) || scan::starts_with(bytes, at, b"<br"),
+            b'&' => {
+                scan::starts_with(bytes, at, b"&amp;")
+                    || scan::quote_at(bytes, at).is_some()
+                    || self.next_member(at + 1)
+            }
+            b',' | b';' => self.next_member(at + 1),
+            _ => false,
+        }
+    }
+
+    /// Whether the next member of a list begins here: the end, a blank, a quote, or `name=`, `name:`.
+    fn next_member(&self, at: usize) -> bool {
+        match self.bytes.get(at) {
+            None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'&' | b'\\' | b'{' | b'[') => true,
+            _ => {
+                let end = scan::run(self.bytes, at, scan::is_key_byte).min(at + 48);
+                let (next, _) = scan::blanks(self.bytes, end);
+                end > at && (matches!(self.bytes.get(next), Some(b'=' | b':')))
+            }
+        }
+    }
+
+    /// Gives back punctuation that belongs to the sentence or structure around the value, never beyond `from`.
+    fn trim(&self, from: usize, mut end: usize) -> usize {
+        while end > from {
+            let inside = self.bytes.get(from..end - 1).unwrap_or_default();
+            let open = match self.bytes.get(end - 1) {
+                Some(b',' | b';' | b'.' | b':') => None,
+                Some(b')') => Some(b'('),
+                Some(b']') => Some(b'['),
+                Some(b'}') => Some(b'{'),
+                Some(b'>') => Some(b'<'),
+                _ => return end,
+            };
+            if open.is_some_and(|open| memchr::memchr(open, inside).is_some()) {
+                return end;
+            }
+            end -= 1;
+        }
+        end
+    }
+
+    /// The end of the line, or of the string or structure around it.
+    fn rest_end(&self, start: usize, around: Option<Quote>) -> usize {
+        let mut end = scan::line_end(self.bytes, start);
+        if let Some(close) = around.and_then(|around| {
+            scan::closing(self.bytes, Quote { mark: around.mark, start, end: start }).filter(|close| close.start < end)
+        }) {
+            end = close.start;
+        } else if around.is_none() {
+            let line = self.bytes.get(start..end).unwrap_or_default();
+            let edge = memchr::memchr3_iter(b'"', b'\'', b'%', line).map(|found| start + found).find_map(|at| {
+                let quote = scan::quote_at(self.bytes, at - scan::slashes_before(self.bytes, at).min(at - start))?;
+                self.is_structure(quote.end).then_some(quote.start)
+            });
+            end = edge.unwrap_or(end);
+        }
+        let blank = self.bytes.get(start..end).unwrap_or_default();
+        end -= blank.iter().rev().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let masked = self.text.get(start..end).and_then(|text| text.rfind("[redacted:")).map(|at| start + at);
+        let masked = masked.and_then(|at| mask_end(self.text, at)).unwrap_or(start);
+        self.trim(masked, end)
+    }
+
+    /// What follows the closing quote of a string in JSON or a list.
+    fn is_structure(&self, at: usize) -> bool {
+        let (next, _) = scan::blanks(self.bytes, at);
+        match self.bytes.get(next) {
+            None => true,
+            Some(b'}' | b']' | b')') => true,
+            Some(b',') => scan::quote_at(self.bytes, scan::blanks(self.bytes, next + 1).0).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Records the value unless it is masked already, empty, a placeholder, or says something else.
+    pub(super) fn consider(&mut self, start: usize, end: usize, context: Context<'_>, quoted: bool) {
+        let Some(value) = self.text.get(start..end) else { return };
+        if value.trim().is_empty() || super::is_masked(value) || is_placeholder(value) {
+            return;
+        }
+        let digits = value.bytes().all(|byte| byte.is_ascii_digit());
+        let count = value.len() <= 3 || (value.len() <= 6 && !quoted && context.value != Value::Phrase);
+        let path = context.key.to_ascii_lowercase().ends_with("pwd") && value.starts_with(['/', '.', '~', '\\']);
+        // `?code=EUR`, `?key=name`: too short for anything that opens a door, unless it was cut.
+        let word = context.value == Value::Query && value.len() < 6 && end < self.bytes.len();
+        let word = word && value.bytes().all(|byte| byte.is_ascii_alphabetic());
+        if (digits && count)
+            || word
+            || path
+            || (context.doubtful && !is_opaque(value))
+            || is_code(value, context, quoted)
+        {
+            return;
+        }
+        let telling = value.bytes().any(|byte| !byte.is_ascii_lowercase() && byte != b' ');
+        let sure =
+            value.len() >= 6 && (telling || quoted) && !(quoted && value.contains(' ') && context.value == Value::Word);
+        self.found.push(Found { start, end, kind: context.kind, sure });
+    }
+}
+
+/// `api_key=api_key`, `token=self.token`, `os.environ["TOKEN"]`: source code, as tracebacks quote it.
+fn is_code(value: &str, context: Context<'_>, quoted: bool) -> bool {
+    if quoted || context.value == Value::Phrase && !value.contains('.') {
+        return false;
+    }
+    let last = value.rsplit('.').next().unwrap_or_default();
+    last == context.key
+        || value.starts_with("os.environ")
+        || value.starts_with("os.getenv(")
+        || value.starts_with("process.env")
+}
+
+/// Whether a word equals one of these without regard to ASCII case, punctuation around it aside.
+pub(super) fn is_one_of(word: &str, list: &[&str]) -> bool {
+    let word =
+        word.trim_matches(|char: char| matches!(char, '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '"' | '\''));
+    list.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// What stands where a secret would: `null`, `${TOKEN}`, `<token>`, `***`, `[MASKED]`.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let value = value.trim();
+    let name = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b':' | b'.'))
+            && text.len() <= 40
+    };
+    let inside = |open: &str, close: &str| value.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+    if is_one_of(value, HARMLESS_VALUES) || value.bytes().all(|byte| matches!(byte, b'*' | b'.' | b'-' | b'_')) {
+        return true;
+    }
+    let same = value.chars().all(|char| matches!(char, 'x' | 'X' | '•' | '…' | '█'));
+    let variable = value
+        .strip_prefix('$')
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'));
+    same || variable
+        || inside("${", "}").or_else(|| inside("{{", "}}")).or_else(|| inside("$(", ")")).is_some_and(name)
+        || inside("<", ">").is_some_and(|text| name(text) && !text.bytes().any(|byte| byte.is_ascii_digit()))
+        || inside("%", "%").is_some_and(|text| name(text) && !text.bytes().any(|byte| byte.is_ascii_lowercase()))
+        || inside("[", "]").is_some_and(|text| is_one_of(text, HARMLESS_VALUES))
+}
+
+/// Long, without blanks, with a digit: an id or a token rather than a word.
+pub(super) fn is_opaque(value: &str) -> bool {
+    value.len() >= 12
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && !value.starts_with(['/', '.', '~'])
+        && value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=' | b'.' | b'~'))
+}

@@ -265,9 +265,9 @@ fn httpcore<'a>(text: &'a str, body: &Body<'a>) -> Option<Option<Reach<'a>>> {
             let port = scan::integer(rest.split_once(" port=")?.1)?;
             Some(line(ReachStage::Announced, scan::host_port(host, &port.to_string(), body.record.arena)))
         }
-        ("connect_tcp" | "start_tls", "failed") => Some(typed(ReachStage::NotConnected, "")),
+        ("connect_tcp" | "start_tls", "failed") => Some(line(ReachStage::NotConnected, "")),
         ("send_request_headers", "complete") => Some(line(ReachStage::Attempted, "")),
-        ("receive_response_headers", "failed") => Some(Reach { failed: true, ..typed(ReachStage::Attempted, "") }),
+        ("receive_response_headers", "failed") => Some(Reach { failed: true, ..line(ReachStage::Attempted, "") }),
         ("receive_response_headers", "complete") => {
             let status = rest.split_once("(b'HTTP/").and_then(|(_, rest)| scan::status(rest.split_once(", ")?.1));
             Some(Reach { status, ..line(ReachStage::Answered, "") })

@@ -34,12 +34,8 @@ pub(super) enum Take {
     Name,
     /// A JSON-RPC id.
     Id,
-    /// A method, in quotes or not.
-    Method,
     /// The name of a tool, in quotes or not.
     Tool,
-    /// A process id.
-    Pid,
     /// The class of a request of the Python SDK: `CallToolRequest`.
     Class,
     /// Nothing: the text must end here.
@@ -107,12 +103,10 @@ impl Template {
             Take::Number => remark.number = scan::integer(after),
             Take::Name => remark.name = scan::name(after),
             Take::Id => remark.call.id = scan::id(after),
-            Take::Method => remark.call.method = scan::quoted(after).or_else(|| scan::name(after)),
             Take::Tool => {
                 let tool = scan::quoted(after).or_else(|| scan::name(after));
                 remark.call = CallKey { id: None, method: Some("tools/call"), tool };
             }
-            Take::Pid => keys.pid = scan::integer(after).and_then(|pid| u32::try_from(pid).ok()).or(keys.pid),
             Take::Class => remark.call.method = method_of(scan::word(after)),
         }
     }

@@ -15,6 +15,9 @@ use crate::{
     record::{Body, Record, Sink},
 };
 
+mod bracket_console;
+mod python_console;
+
 /// One input format, as a value.
 #[derive(Debug)]
 pub struct Format {
@@ -54,7 +57,14 @@ impl<'a> Head<'a> {
 }
 
 /// All formats, most specific first: the first whose `sniff` says yes wins.
-pub static FORMATS: &[&Format] = &[&har::FORMAT, &stdio_tap::FORMAT, &phase_jsonl::FORMAT, &trace_jsonl::FORMAT];
+pub static FORMATS: &[&Format] = &[
+    &har::FORMAT,
+    &stdio_tap::FORMAT,
+    &phase_jsonl::FORMAT,
+    &trace_jsonl::FORMAT,
+    &bracket_console::FORMAT,
+    &python_console::FORMAT,
+];
 
 /// The format of an input that begins with `head`, if anyone claims it.
 pub fn sniff(head: &Head<'_>) -> Option<&'static Format> {

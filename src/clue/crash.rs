@@ -255,7 +255,7 @@ fn read<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
         return false;
     };
     // The end of a traceback, or an error with its stack: `assemble` sees the whole.
-    if exception(text).is_some() {
+    if exception(text).is_some() || text.starts_with("[cause]: ") {
         return false;
     }
     death(text, body, sink) || exit(text, body, sink) || panic(text, body, sink) || inside(text, body, sink)

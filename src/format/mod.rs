@@ -3,8 +3,10 @@
 //! A format knows the envelope: where a record starts, its stamp, level, stream and direction. What the text inside
 //! says is shared by all formats: a JSON body goes to [`crate::jsonrpc`], free text goes to [`crate::clue`].
 
+mod bracket_console;
 pub mod har;
 pub mod phase_jsonl;
+mod python_console;
 pub mod stdio_tap;
 pub mod trace_jsonl;
 
@@ -14,9 +16,6 @@ use crate::{
     frame::Framing,
     record::{Body, Record, Sink},
 };
-
-mod bracket_console;
-mod python_console;
 
 /// One input format, as a value.
 #[derive(Debug)]

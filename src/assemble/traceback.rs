@@ -101,6 +101,7 @@ impl Traceback {
     fn frame(&mut self, event: &Event<'_>, text: &str, inner: &str, fits: bool) -> bool {
         self.around.environment |= text.contains("os.environ") || text.contains("<frozen os>");
         self.around.client |= text.contains("/mcp/client/");
+        self.around.listening |= text.contains("in handle_get_stream");
         self.frames |= inner.contains("File \"");
         if is_rule(text) {
             self.chained = false;
@@ -225,7 +226,7 @@ fn tell_root(
         return false;
     }
     let mut sink = Sink::new();
-    if let Some(reach) = reach {
+    if let Some(reach) = reach.filter(|_| !(client && around.listening)) {
         crash::contact(reach, client, &body, &mut sink);
     }
     out(&body.event(Kind::Trouble(trouble)));

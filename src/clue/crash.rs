@@ -41,7 +41,6 @@ Missing file: check the working directory. Missing variable: clients pass on onl
         "Received signal 15",
         "Received SIGTERM",
         "Caught SIGTERM",
-        "Child exited: code=",
         " exited with code ",
         "panic: ",
         " panicked at ",
@@ -72,6 +71,8 @@ pub struct Surroundings {
     pub environment: bool,
     /// The frames belong to an MCP client's SDK: the contact is the MCP endpoint.
     pub client: bool,
+    /// The frames listen on the optional stream of a client: no call is on it.
+    pub listening: bool,
 }
 
 /// Class and message of the line that ends a traceback: `pkg.mod.ReadTimeout: text`, `KeyError: 'X'`, `Error: write EPIPE`.
@@ -310,38 +311,18 @@ fn death<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
     killed || stopping
 }
 
-/// `Child exited: code=1, signal=null` (supergateway), `NAME exited with code 137` (docker compose).
+/// `NAME exited with code 137` (docker compose).
 fn exit<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
-    let (code, signal) = if let Some((_, rest)) = scan::find(text, "Child exited: code=") {
-        (scan::integer(rest), rest.split_once("signal=").and_then(|(_, rest)| signal(scan::word(rest))))
-    } else if let Some((_, rest)) = scan::find(text, " exited with code ") {
-        match scan::integer(rest).filter(|_| rest.trim().bytes().all(|b| b.is_ascii_digit())) {
-            Some(code) => (Some(code), None),
-            None => return false,
-        }
-    } else {
+    let Some((_, rest)) = scan::find(text, " exited with code ") else {
         return false;
     };
-    let code = code.and_then(|code| i32::try_from(code).ok());
-    let detail = StepDetail::Exit { code, signal };
+    let Ok(code) = rest.trim().parse::<i32>() else {
+        return false;
+    };
+    let detail = StepDetail::Exit { code: Some(code), signal: None };
     let step = Step { event: PhaseEvent::Exited, phase: None, call: CallKey::default(), detail };
     sink.push(body.event(Kind::Step(step)));
     true
-}
-
-/// The number of a signal, by its name.
-fn signal(name: &str) -> Option<i32> {
-    Some(match name {
-        "SIGHUP" => 1,
-        "SIGINT" => 2,
-        "SIGQUIT" => 3,
-        "SIGABRT" => 6,
-        "SIGKILL" => 9,
-        "SIGSEGV" => 11,
-        "SIGPIPE" => 13,
-        "SIGTERM" => 15,
-        _ => return None,
-    })
 }
 
 /// Go `panic: text`, `http: panic serving …`; Rust `thread 'main' panicked at src/main.rs:1:2:`.
@@ -393,7 +374,7 @@ mod tests {
         ] {
             diagnosed(line, Surroundings::default(), |trouble, _| assert_eq!((trouble.kind, trouble.name), (kind, name), "{line}"));
         }
-        let around = Surroundings { environment: true, client: false };
+        let around = Surroundings { environment: true, ..Surroundings::default() };
         diagnosed("KeyError: 'API_KEY'", around, |trouble, _| {
             assert_eq!((trouble.kind, trouble.name), (TroubleKind::MissingEnvironment, Some("API_KEY")));
         });
@@ -424,10 +405,6 @@ mod tests {
     fn deaths_are_told() {
         only("Killed", |event| assert_eq!(remark_of(event).kind, RemarkKind::Killed));
         only("kernel: Out of memory: Killed process 42 (python)", |event| assert_eq!(event.keys.pid, Some(42)));
-        only("[supergateway] Child exited: code=null, signal=SIGKILL", |event| {
-            let Kind::Step(step) = event.kind else { panic!("{event:?}") };
-            assert_eq!(step.detail, StepDetail::Exit { code: None, signal: Some(9) });
-        });
         only("web-1 exited with code 137", |event| {
             let Kind::Step(step) = event.kind else { panic!("{event:?}") };
             assert_eq!(step.detail, StepDetail::Exit { code: Some(137), signal: None });

@@ -12,6 +12,8 @@ use crate::{
     record::{Body, Sink},
 };
 
+mod bridges;
+mod client_words;
 pub mod crash;
 mod message;
 mod outbound;
@@ -50,6 +52,7 @@ pub static CLUES: &[&Clue] = &[
     &python_repr::CLUE,
     &message::CLUE,
     &pollution::CLUE,
+    &bridges::CLUE,
     &python_sdk::AROUND,
     &python_sdk::SERVER,
     &python_sdk::CLIENT,
@@ -60,6 +63,7 @@ pub static CLUES: &[&Clue] = &[
     &outbound_data::CLUE,
     &runner::CLUE,
     &crash::CLUE,
+    &client_words::CLUE,
 ];
 
 static PREFILTER: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {

@@ -63,6 +63,8 @@ template::templates! {
     "Closing standalone SSE writer" Noise Anyone Nothing;
     "Closing SSE writer" Noise Anyone Nothing;
     "Read stream closed by client" Noise Anyone Nothing;
+    "read stream closed by transport; treating as EOF" Noise Anyone Nothing;
+    "Received message: <mcp.shared.session.RequestResponder" Noise Anyone Nothing;
     "Using selector: " Noise Anyone Nothing;
     "no validation will be performed" Noise Anyone Nothing;
 }

@@ -921,6 +921,8 @@ pub enum RemarkKind {
     LevelChanged,
     /// A secret stands in the log.
     Secret,
+    /// Kernel: the process in `keys.pid` was made by the process in `number`.
+    ChildProcess,
 }
 
 /// An OpenTelemetry span (OTLP/JSON and its relatives).

@@ -24,6 +24,7 @@ pub mod wording;
 // Layer 3.
 pub mod format;
 // Layer 5.
+pub mod assemble;
 pub mod correlate;
 // Layer 6.
 pub mod judge;

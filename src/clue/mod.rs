@@ -3,16 +3,30 @@
 //! One multi-pattern prefilter over all needles decides which lines deserve a closer look; only then a clue reads the
 //! line. A clue knows nothing about envelopes, and an envelope nothing about clues.
 
-pub mod phase_line;
-
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::{
     event::Kind,
     record::{Body, Sink},
 };
+
+mod bridges;
+mod client_words;
+pub mod crash;
+mod message;
+mod outbound;
+mod outbound_data;
+pub mod phase_line;
+mod pollution;
+mod python_repr;
+mod python_sdk;
+mod runner;
+mod scan;
+mod template;
+mod typescript_sdk;
+mod uvicorn;
 
 /// One thing that free text can say.
 #[derive(Debug)]
@@ -30,7 +44,27 @@ pub struct Clue {
 }
 
 /// All clues. The first one that learns something from a line ends the search.
-pub static CLUES: &[&Clue] = &[&phase_line::PHASE_LINE];
+///
+/// A line of the phase vocabulary goes before all others; then what holds a whole message, then what an SDK states,
+/// then what a library states, and last the wordings that many programs share.
+pub static CLUES: &[&Clue] = &[
+    &phase_line::PHASE_LINE,
+    &python_repr::CLUE,
+    &message::CLUE,
+    &pollution::CLUE,
+    &bridges::CLUE,
+    &python_sdk::AROUND,
+    &python_sdk::SERVER,
+    &python_sdk::CLIENT,
+    &typescript_sdk::CLUE,
+    &uvicorn::CLUE,
+    &outbound::HTTP,
+    &outbound::PHASES,
+    &outbound_data::CLUE,
+    &runner::CLUE,
+    &crash::CLUE,
+    &client_words::CLUE,
+];
 
 static PREFILTER: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
     let mut owners = Vec::new();
@@ -43,6 +77,8 @@ static PREFILTER: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
     }
     let automaton = AhoCorasick::builder()
         .match_kind(MatchKind::Standard)
+        // The automaton is the only cost of an ordinary line: a table look-up a byte.
+        .kind(Some(AhoCorasickKind::DFA))
         .build(needles)
         .expect("the needles of the table are few and short");
     (automaton, owners)
@@ -52,8 +88,11 @@ static PREFILTER: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
 pub fn read<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
     let (automaton, owners) = &*PREFILTER;
     let mut wanted = 0_u64;
-    for found in automaton.find_overlapping_iter(text) {
-        wanted |= 1 << owners[found.pattern().as_usize()];
+    // Nearly every line ends here.
+    if automaton.is_match(text) {
+        for found in automaton.find_overlapping_iter(text) {
+            wanted |= 1 << owners[found.pattern().as_usize()];
+        }
     }
     while wanted != 0 {
         let index = wanted.trailing_zeros() as usize;
@@ -67,11 +106,60 @@ pub fn read<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::num::NonZeroU32;
+
+    use bumpalo::Bump;
+
     use super::*;
+    use crate::{
+        event::{Event, Origin, Remark, SourceId, Witness},
+        record::Record,
+    };
+
+    /// Reads a text written by `witness` and hands out its events.
+    pub(crate) fn told(text: &str, witness: Option<Witness>, check: impl FnOnce(&[Event<'_>])) {
+        let arena = Bump::new();
+        let mut sink = Sink::new();
+        let origin = Origin { source: SourceId(0), record: NonZeroU32::MIN, offset: 0 };
+        let body = Body { witness, ..Body::bare(Record { origin, text, arena: &arena }) };
+        read(text, &body, &mut sink);
+        check(&sink.events);
+    }
+
+    /// Reads a text of an unknown writer and hands out its only event.
+    pub(crate) fn only(text: &str, check: impl FnOnce(&Event<'_>)) {
+        told(text, None, |events| {
+            assert_eq!(events.len(), 1, "{text}: {events:?}");
+            check(&events[0]);
+        });
+    }
+
+    /// The remark of an event.
+    pub(crate) fn remark_of<'a>(event: &Event<'a>) -> Remark<'a> {
+        let Kind::Remark(remark) = event.kind else { panic!("{event:?}") };
+        remark
+    }
 
     #[test]
     fn the_table_fits_its_bit_set() {
         assert!(CLUES.len() <= 64);
+    }
+
+    #[test]
+    fn every_clue_is_documented() {
+        for clue in CLUES {
+            for heading in ["## What it means", "## How it is recognised", "## What it is not", "## What to do"] {
+                assert!(clue.doc.contains(heading), "{}: {heading}", clue.name);
+            }
+            assert!(!clue.needles.is_empty(), "{}", clue.name);
+        }
+    }
+
+    #[test]
+    fn ordinary_text_stays_text() {
+        only("2026-07-22T00:00:00.000Z INFO worker 12 invoice ledger retry issue token shard", |event| {
+            assert!(matches!(event.kind, Kind::Text(_)), "{event:?}");
+        });
     }
 }

@@ -4,6 +4,7 @@
 //! says is shared by all formats: a JSON body goes to [`crate::jsonrpc`], free text goes to [`crate::clue`].
 
 pub mod access_jsonl;
+mod bracket_console;
 pub mod call_summary;
 pub mod claude_desktop;
 pub mod clf;
@@ -12,6 +13,7 @@ pub mod mitmdump;
 pub mod nginx_error;
 pub mod otlp;
 pub mod phase_jsonl;
+mod python_console;
 pub mod stdio_tap;
 pub mod strace;
 pub mod supergateway;
@@ -82,6 +84,8 @@ pub static FORMATS: &[&Format] = &[
     &nginx_error::FORMAT,
     &clf::FORMAT,
     &mitmdump::FORMAT,
+    &bracket_console::FORMAT,
+    &python_console::FORMAT,
 ];
 
 /// The format of an input that begins with `head`, if anyone claims it.

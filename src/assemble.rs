@@ -1,0 +1,185 @@
+//! Joins what stands on several records: wrapped columns, tracebacks, one-pair-a-line records, kernel traces.
+//!
+//! One sequential pass per source. Everything else passes through at once; nothing is judged here.
+
+mod columns;
+mod pairs;
+mod place;
+mod syscalls;
+mod targets;
+mod traceback;
+
+use std::mem;
+
+use bumpalo::Bump;
+
+use self::{
+    columns::Columns,
+    pairs::Pairs,
+    place::stream_of,
+    syscalls::Syscalls,
+    targets::Targets,
+    traceback::{Fit, Traceback},
+};
+use crate::event::{Event, Kind, PieceShape};
+
+/// The most text one owner holds.
+const TEXT_LIMIT: usize = 64 << 10;
+/// The most records one owner holds.
+const LINE_LIMIT: u32 = 2000;
+/// The most streams of one source that are told apart; the oldest is closed for a new one.
+const STREAM_LIMIT: usize = 64;
+
+/// Takes the events of one source in record order and hands them on, joined.
+#[derive(Debug, Default)]
+pub struct Assembler {
+    streams: Vec<Stream>,
+    syscalls: Syscalls,
+    /// Streams that hold something back.
+    waiting: bool,
+    unexplained: u64,
+    arena: Bump,
+}
+
+/// What one writer within a source has open.
+#[derive(Debug, Default)]
+struct Stream {
+    key: u64,
+    columns: Columns,
+    pairs: Pairs,
+    traceback: Traceback,
+    targets: Targets,
+}
+
+impl Assembler {
+    /// An assembler for a new source.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next event. What it hands out borrows from the event or from the assembler's own buffer.
+    pub fn push<'a>(&mut self, event: &Event<'a>, out: &mut dyn FnMut(&Event<'_>)) {
+        match event.kind {
+            Kind::Syscall(call) => self.syscalls.push(event, call, out),
+            Kind::Piece(_) | Kind::Text(_) | Kind::Reach(_) => self.join(event, out),
+            _ if self.waiting => self.join(event, out),
+            _ => out(event),
+        }
+    }
+
+    /// Hands out what is still open.
+    pub fn finish(&mut self, out: &mut dyn FnMut(&Event<'_>)) {
+        let mut arena = mem::take(&mut self.arena);
+        for mut stream in mem::take(&mut self.streams) {
+            self.unexplained += stream.close(&mut arena, out);
+        }
+        self.arena = arena;
+        self.waiting = false;
+        self.syscalls.finish(out);
+    }
+
+    /// How many records of free text nothing was learned from.
+    pub fn unexplained(&self) -> u64 {
+        self.unexplained
+    }
+
+    fn join(&mut self, event: &Event<'_>, out: &mut dyn FnMut(&Event<'_>)) {
+        let mut arena = mem::take(&mut self.arena);
+        let index = self.stream(stream_of(event), &mut arena, out);
+        self.unexplained += self.streams[index].push(event, &mut arena, out);
+        self.waiting = self.streams.iter().any(Stream::is_open);
+        self.arena = arena;
+    }
+
+    fn stream(&mut self, key: u64, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> usize {
+        if let Some(index) = self.streams.iter().position(|stream| stream.key == key) {
+            return index;
+        }
+        if self.streams.len() >= STREAM_LIMIT {
+            let mut oldest = self.streams.remove(0);
+            self.unexplained += oldest.close(arena, out);
+        }
+        self.streams.push(Stream { key, ..Stream::default() });
+        self.streams.len() - 1
+    }
+}
+
+impl Stream {
+    fn is_open(&self) -> bool {
+        self.columns.is_open() || self.pairs.is_open() || self.traceback.is_open() || self.targets.is_open()
+    }
+
+    /// Takes an event; returns how many records turned out to teach nothing.
+    fn push(&mut self, event: &Event<'_>, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
+        let mut unexplained = 0;
+        let shape = match event.kind {
+            Kind::Piece(piece) => Some(piece.shape),
+            _ => None,
+        };
+        if shape != Some(PieceShape::ColumnsTail) {
+            unexplained += self.columns.close(arena, &mut self.targets, out);
+        }
+        if shape != Some(PieceShape::Pair) {
+            unexplained += self.pairs.close(arena, out);
+        }
+        match event.kind {
+            Kind::Piece(piece) if shape == Some(PieceShape::Pair) => {
+                unexplained += self.close_traceback(arena, out);
+                unexplained += self.pairs.push(event, piece.text, arena, out);
+            }
+            Kind::Piece(piece) => {
+                unexplained += self.close_traceback(arena, out);
+                if shape == Some(PieceShape::ColumnsHead) {
+                    self.columns.begin(event, piece.text);
+                } else if !self.columns.add(piece.text) {
+                    // A tail without a head, or past the limit: ordinary text.
+                    out(&Event { kind: Kind::Text(piece.text), ..*event });
+                    unexplained += 1;
+                }
+            }
+            Kind::Text(text) => unexplained += self.text(event, text, arena, out),
+            _ => {
+                if self.traceback.passes(event) {
+                    unexplained += self.close_traceback(arena, out);
+                }
+                self.targets.push(event, out);
+            }
+        }
+        unexplained
+    }
+
+    fn text(&mut self, event: &Event<'_>, text: &str, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
+        let mut unexplained = 0;
+        let mut fit = self.traceback.push(event, text);
+        if fit == Fit::Ended {
+            unexplained += self.close_traceback(arena, out);
+            fit = self.traceback.push(event, text);
+        }
+        if fit == Fit::Foreign || fit == Fit::Ended {
+            self.targets.flush(out);
+            out(event);
+            unexplained += 1;
+        }
+        unexplained
+    }
+
+    fn close_traceback(&mut self, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
+        if !self.traceback.is_open() {
+            return 0;
+        }
+        self.targets.flush(out);
+        let unexplained = self.traceback.close(arena, out);
+        arena.reset();
+        unexplained
+    }
+
+    fn close(&mut self, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
+        let unexplained = self.columns.close(arena, &mut self.targets, out) + self.pairs.close(arena, out);
+        let unexplained = unexplained + self.close_traceback(arena, out);
+        self.targets.flush(out);
+        unexplained
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,325 @@
+//! Joins the lines of a kernel trace (strace) into steps of processes and contacts with the outside.
+//!
+//! Keeps which descriptor of which process goes where. Local sockets and name resolution are left out.
+
+use rustc_hash::FxHashMap;
+
+use super::{TEXT_LIMIT, place::Place};
+use crate::{
+    event::{
+        Call, CallKey, Event, Keys, Kind, Pairs, PhaseEvent, Reach, ReachSource, ReachStage, Remark, RemarkKind, Step,
+        StepDetail, Syscall,
+    },
+    format,
+    record::{Record, Sink},
+};
+
+/// The most connections, threads and cut calls that are followed at once.
+const LIMIT: usize = 65_536;
+
+/// The processes of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Syscalls {
+    /// The process of each thread that is not its own.
+    threads: FxHashMap<u32, u32>,
+    /// Processes made by another one that was seen.
+    children: FxHashMap<u32, u32>,
+    /// Processes whose first program was told.
+    started: FxHashMap<u32, ()>,
+    /// Connections by process and descriptor, in order: what is flushed at an end must come in a stable order.
+    connections: Vec<Connection>,
+    /// Calls that wait for their rest, by thread.
+    cut: FxHashMap<u32, (Place, String)>,
+}
+
+/// A socket with a peer.
+#[derive(Clone, Debug)]
+struct Connection {
+    process: u32,
+    fd: i32,
+    address: Box<str>,
+    connected: bool,
+    /// Bytes went out.
+    sent: bool,
+    place: Place,
+    request: Option<Request>,
+    /// The request was told already and waits for its answer.
+    told: bool,
+}
+
+/// A request whose bytes went out.
+#[derive(Clone, Debug)]
+struct Request {
+    place: Place,
+    method: Option<Box<str>>,
+    path: Option<Box<str>>,
+    pairs: Pairs,
+}
+
+impl Syscalls {
+    /// Takes one line.
+    pub(super) fn push(&mut self, event: &Event<'_>, line: Syscall<'_>, out: &mut dyn FnMut(&Event<'_>)) {
+        let process = self.process(line.thread);
+        match line.call {
+            Call::Unfinished(text) => {
+                if text.len() <= TEXT_LIMIT && self.cut.len() < LIMIT {
+                    self.cut.insert(line.thread, (Place::of(event), text.to_owned()));
+                }
+            }
+            Call::Resumed(rest) => {
+                if let Some((place, text)) = self.cut.remove(&line.thread) {
+                    self.joined(line.thread, &place, &[&text, rest].concat(), out);
+                }
+            }
+            Call::Exited(_) | Call::Killed(_) => self.ended(event, line, process, out),
+            Call::Exec { program, ok: true } => self.exec(event, process, program, out),
+            Call::Clone { child, thread } => self.cloned(event, process, child, thread, out),
+            call => self.socket(event, process, call, out),
+        }
+    }
+
+    /// Tells what is still open. A trace that ends says nothing about the ends of its processes.
+    pub(super) fn finish(&mut self, out: &mut dyn FnMut(&Event<'_>)) {
+        let mut threads: Vec<u32> = self.cut.keys().copied().collect();
+        threads.sort_unstable();
+        for thread in threads {
+            self.give_up(thread, out);
+        }
+        for mut connection in std::mem::take(&mut self.connections) {
+            connection.end(out);
+        }
+    }
+
+    fn process(&self, thread: u32) -> u32 {
+        self.threads.get(&thread).copied().unwrap_or(thread)
+    }
+
+    /// Reads a call that was cut, as the format of the trace reads it whole.
+    fn joined(&mut self, thread: u32, place: &Place, call: &str, out: &mut dyn FnMut(&Event<'_>)) {
+        let Some(strace) = format::named("strace") else {
+            return;
+        };
+        let arena = bumpalo::Bump::new();
+        let text = arena.alloc_str(&format!("{thread} {call}"));
+        let record = Record { origin: place.origin, text, arena: &arena };
+        let mut sink = Sink::new();
+        if (strace.decode)(&record, &mut sink) {
+            for event in &sink.events {
+                if let Kind::Syscall(line) = event.kind
+                    && !matches!(line.call, Call::Unfinished(_) | Call::Resumed(_))
+                {
+                    self.push(&Event { kind: event.kind, ..place.body("", &arena).event(event.kind) }, line, out);
+                }
+            }
+        }
+    }
+
+    /// A call that never came back: its bytes may have gone out.
+    fn give_up(&mut self, thread: u32, out: &mut dyn FnMut(&Event<'_>)) {
+        if let Some((place, text)) = self.cut.remove(&thread) {
+            self.joined(thread, &place, &[text.trim_end(), ") = ?"].concat(), out);
+        }
+    }
+
+    /// A thread ended; with the leader the process did.
+    fn ended(&mut self, event: &Event<'_>, line: Syscall<'_>, process: u32, out: &mut dyn FnMut(&Event<'_>)) {
+        self.give_up(line.thread, out);
+        self.threads.remove(&line.thread);
+        if process != line.thread {
+            return;
+        }
+        for connection in self.connections.iter_mut().filter(|connection| connection.process == process) {
+            connection.end(out);
+        }
+        self.connections.retain(|connection| connection.process != process);
+        self.started.remove(&process);
+        if self.children.remove(&process).is_some() {
+            // The end of a helper is not the end of a server.
+            return;
+        }
+        let detail = match line.call {
+            Call::Exited(code) => StepDetail::Exit { code: Some(code), signal: None },
+            Call::Killed(signal) => StepDetail::Exit { code: None, signal: Some(signal) },
+            _ => StepDetail::Exit { code: None, signal: None },
+        };
+        step(event, process, PhaseEvent::Exited, detail, out);
+    }
+
+    fn exec(&mut self, event: &Event<'_>, process: u32, program: &str, out: &mut dyn FnMut(&Event<'_>)) {
+        if self.children.contains_key(&process) || self.started.contains_key(&process) {
+            return;
+        }
+        if self.started.len() < LIMIT {
+            self.started.insert(process, ());
+        }
+        let detail = StepDetail::Launch { command: Some(program), wrapper: false };
+        step(event, process, PhaseEvent::Spawned, detail, out);
+    }
+
+    /// A thread shares the descriptors of its process; a child has a copy of them.
+    fn cloned(&mut self, event: &Event<'_>, process: u32, child: u32, thread: bool, out: &mut dyn FnMut(&Event<'_>)) {
+        if self.threads.len() + self.children.len() >= LIMIT {
+            return;
+        }
+        if thread {
+            self.threads.insert(child, process);
+            return;
+        }
+        self.children.insert(child, process);
+        let copies: Vec<Connection> = self
+            .connections
+            .iter()
+            .filter(|connection| connection.process == process && self.connections.len() < LIMIT / 2)
+            // What the parent sent is told once, by the parent.
+            .map(|parent| Connection { process: child, sent: true, request: None, told: false, ..parent.clone() })
+            .collect();
+        self.connections.extend(copies);
+        let call = CallKey::default();
+        let remark = Remark { kind: RemarkKind::ChildProcess, call, number: Some(i64::from(process)), name: None };
+        out(&Event { keys: Keys { pid: Some(child), ..event.keys }, kind: Kind::Remark(remark), ..*event });
+    }
+
+    fn socket(&mut self, event: &Event<'_>, process: u32, call: Call<'_>, out: &mut dyn FnMut(&Event<'_>)) {
+        let fd = match call {
+            Call::Connect { fd, address, ok } => return self.connect(event, process, fd, address, ok, out),
+            Call::SocketError { fd, .. } | Call::Send { fd, .. } | Call::Receive { fd, .. } | Call::Close { fd } => fd,
+            _ => return,
+        };
+        let Some(index) = self.connections.iter().position(|open| open.process == process && open.fd == fd) else {
+            return;
+        };
+        let connection = &mut self.connections[index];
+        match call {
+            Call::SocketError { error, .. } if error != 0 => {
+                let connection = self.connections.remove(index);
+                connection.not_connected(event, out);
+            }
+            Call::SocketError { .. } => connection.connected = true,
+            Call::Send { method, path, pairs, .. } => connection.send(event, method, path, pairs, out),
+            Call::Receive { status, .. } => connection.receive(event, status, out),
+            _ => self.connections.remove(index).end(out),
+        }
+    }
+
+    fn connect(
+        &mut self,
+        event: &Event<'_>,
+        process: u32,
+        fd: i32,
+        address: &str,
+        ok: Option<bool>,
+        out: &mut dyn FnMut(&Event<'_>),
+    ) {
+        if address.is_empty() || address.ends_with(":53") {
+            return;
+        }
+        let known = self.connections.iter().position(|open| open.process == process && open.fd == fd);
+        if let Some(index) = known {
+            // A second `connect` on one descriptor asks how the first one went, or the descriptor was reused unseen.
+            if *self.connections[index].address == *address && !self.connections[index].sent && ok != Some(false) {
+                self.connections[index].connected |= ok == Some(true);
+                return;
+            }
+            self.connections.remove(index).end(out);
+        }
+        let connection = Connection {
+            process,
+            fd,
+            address: address.into(),
+            connected: ok == Some(true),
+            sent: false,
+            place: Place::of(event),
+            request: None,
+            told: false,
+        };
+        if ok == Some(false) {
+            connection.not_connected(event, out);
+        } else if self.connections.len() < LIMIT {
+            self.connections.push(connection);
+        }
+    }
+}
+
+impl Connection {
+    fn reach(&self, stage: ReachStage) -> Reach<'_> {
+        let reach = Reach::new(stage, ReachSource::KernelTrace, &self.address);
+        match &self.request {
+            Some(request) => Reach {
+                method: request.method.as_deref(),
+                path: request.path.as_deref(),
+                pairs: request.pairs,
+                ..reach
+            },
+            None => reach,
+        }
+    }
+
+    fn tell(&self, place: &Place, reach: Reach<'_>, out: &mut dyn FnMut(&Event<'_>)) {
+        let arena = bumpalo::Bump::new();
+        let mut body = place.body("", &arena);
+        body.keys.pid = Some(self.process);
+        out(&body.event(Kind::Reach(reach)));
+    }
+
+    fn not_connected(&self, event: &Event<'_>, out: &mut dyn FnMut(&Event<'_>)) {
+        let reach = Reach::new(ReachStage::NotConnected, ReachSource::KernelTrace, &self.address);
+        self.tell(&Place::of(event), reach, out);
+    }
+
+    /// Bytes went out. The head of a request and its body may go in two calls: the request is told with its body.
+    fn send(
+        &mut self,
+        event: &Event<'_>,
+        method: Option<&str>,
+        path: Option<&str>,
+        pairs: Pairs,
+        out: &mut dyn FnMut(&Event<'_>),
+    ) {
+        if method.is_some() || self.request.is_none() && !self.sent {
+            self.request_told(out);
+            let request =
+                Request { place: Place::of(event), method: method.map(Into::into), path: path.map(Into::into), pairs };
+            self.request = Some(request);
+            self.told = false;
+        } else if let Some(request) = &mut self.request
+            && request.pairs == Pairs::default()
+        {
+            request.pairs = pairs;
+        }
+        self.sent = true;
+        self.connected = true;
+    }
+
+    fn request_told(&mut self, out: &mut dyn FnMut(&Event<'_>)) {
+        if let Some(request) = self.request.as_ref().filter(|_| !self.told) {
+            self.tell(&request.place, self.reach(ReachStage::Attempted), out);
+            self.told = true;
+        }
+    }
+
+    /// Bytes came in. Only the head of an HTTP answer proves that the request was answered.
+    fn receive(&mut self, event: &Event<'_>, status: Option<u16>, out: &mut dyn FnMut(&Event<'_>)) {
+        self.request_told(out);
+        if let Some(status) = status
+            && self.request.is_some()
+        {
+            let reach = Reach { status: Some(status), ..self.reach(ReachStage::Answered) };
+            self.tell(&Place::of(event), reach, out);
+            self.request = None;
+        }
+    }
+
+    /// The descriptor or its process is gone.
+    fn end(&mut self, out: &mut dyn FnMut(&Event<'_>)) {
+        self.request_told(out);
+        if !self.sent {
+            // Nothing went out: the connection alone is a hint (address selection connects datagram sockets).
+            self.tell(&self.place, self.reach(ReachStage::Announced), out);
+        }
+    }
+}
+
+fn step(event: &Event<'_>, process: u32, kind: PhaseEvent, detail: StepDetail<'_>, out: &mut dyn FnMut(&Event<'_>)) {
+    let step = Step { event: kind, phase: None, call: CallKey::default(), detail };
+    out(&Event { keys: Keys { pid: Some(process), ..event.keys }, kind: Kind::Step(step), ..*event });
+}

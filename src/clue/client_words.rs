@@ -1,0 +1,80 @@
+//! Wordings that clients and test drivers share, whatever their SDK: connected, tools found, call failed.
+//!
+//! Proves only what the client says of itself.
+
+use super::{Clue, scan};
+use crate::{
+    event::{CallKey, Keys, Kind, Remark, RemarkKind, Witness},
+    record::{Body, Sink},
+};
+
+/// Plain words of clients.
+pub(super) static CLUE: Clue = Clue {
+    name: "client-words",
+    title: "Plain words of clients: connected, tools listed, a call failed",
+    doc: "\
+## What it means
+`connected {\"name\":…} session X` and `connected protocol=… server=…`: the handshake is done, as the client says. \
+`tools: ['a', 'b']`: the answer to `tools/list` arrived. `call NAME attempt N failed: …`: the client gave up on a call.
+## How it is recognised
+By these words at the beginning of a message.
+## What it is not
+Evidence about the server: a failed call may have been executed.
+## What to do
+Look for the reason behind the words; an SDK's own wording is read first.
+",
+    needles: &["connected {\"", "connected protocol=", "tools: [", " attempt "],
+    read,
+};
+
+fn read<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
+    if let Some(rest) = text.strip_prefix("connected ").filter(|rest| rest.starts_with(['{', 'p'])) {
+        let session = rest.rsplit_once("} session ").and_then(|(_, id)| scan::name(id)).filter(|id| *id != "-");
+        let keys = Keys { session: session.or(body.keys.session), ..body.keys };
+        return push(scan::remark(RemarkKind::Connected), &Body { keys, ..*body }, sink);
+    }
+    if let Some(list) = text.strip_prefix("tools: [").and_then(|list| list.strip_suffix(']')) {
+        let count = if list.is_empty() { 0 } else { list.split(", ").count() };
+        let number = i64::try_from(count).ok();
+        return push(Remark { number, ..scan::remark(RemarkKind::ToolsDiscovered) }, body, sink);
+    }
+    let Some((before, rest)) = text.strip_prefix("call ").and_then(|rest| rest.split_once(" attempt ")) else {
+        return false;
+    };
+    if before.contains(' ') || !rest.split_once(' ').is_some_and(|(_, rest)| rest.starts_with("failed")) {
+        return false;
+    }
+    let call = CallKey { id: None, method: Some("tools/call"), tool: Some(before) };
+    push(Remark { call, ..scan::remark(RemarkKind::CallFailed) }, body, sink)
+}
+
+fn push<'a>(remark: Remark<'a>, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
+    scan::push_as(Kind::Remark(remark), Some(Witness::Client), body, sink);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clue::tests::{only, remark_of};
+
+    #[test]
+    fn a_connection_may_name_its_session() {
+        only("connected {\"name\":\"s\",\"version\":\"\"} session d262ee5b", |event| {
+            assert_eq!((remark_of(event).kind, event.keys.session), (RemarkKind::Connected, Some("d262ee5b")));
+        });
+        only("connected {\"name\":\"s\"} session -", |event| assert_eq!(event.keys.session, None));
+        only("connected protocol=2025-11-25 server=x", |event| {
+            assert_eq!(remark_of(event).kind, RemarkKind::Connected)
+        });
+    }
+
+    #[test]
+    fn tools_are_counted_and_failures_named() {
+        only("tools: ['a', 'b']", |event| assert_eq!(remark_of(event).number, Some(2)));
+        only("call add attempt 2 failed: boom", |event| {
+            assert_eq!((remark_of(event).kind, remark_of(event).call.tool), (RemarkKind::CallFailed, Some("add")));
+        });
+        only("the call was an attempt that failed", |event| assert!(matches!(event.kind, Kind::Text(_))));
+    }
+}

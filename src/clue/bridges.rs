@@ -115,7 +115,14 @@ fn answered<'a>(id: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
     let Ok(id) = id.parse() else {
         return false;
     };
-    let answer = Answer { id: Some(Id::Int(id)), version_ok: true, result: None, error: None, detail: Detail::None };
+    let answer = Answer {
+        id: Some(Id::Int(id)),
+        version_ok: true,
+        result: None,
+        error: None,
+        detail: Detail::None,
+        named: None,
+    };
     let message = Message {
         direction: Some(Direction::ToClient),
         queued: false,

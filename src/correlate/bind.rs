@@ -17,6 +17,7 @@ const SLACK: i64 = SECOND;
 
 impl Correlator {
     pub(super) fn bind(&mut self) {
+        self.drop_foreign_contacts();
         for index in 0..self.case.contacts.len() {
             let contact = self.case.contacts[index];
             let run = self.run_of(&contact);
@@ -31,6 +32,32 @@ impl Correlator {
             self.bind_run(run);
         }
         self.bind_remarks();
+    }
+
+    /// What a client contacts is not the server's reach; neither is the session's own endpoint in a bridge's line.
+    fn drop_foreign_contacts(&mut self) {
+        let endpoints: FxHashSet<String> = self
+            .case
+            .strands
+            .iter()
+            .filter_map(|strand| strand.endpoint)
+            .map(|endpoint| self.case.name(endpoint).to_owned())
+            .collect();
+        let case = &self.case;
+        let foreign = |contact: &Contact| {
+            let writer = case.sources[super::source_index(contact.attempt.origin)].witness;
+            let library =
+                matches!(contact.vouched, ReachSource::LibraryLine | ReachSource::TypedError | ReachSource::Span);
+            let path = contact.path.map_or("", |path| case.name(path));
+            let own = endpoints.contains(&format!("{}{path}", case.name(contact.target)));
+            library
+                && (contact.witness == Witness::Client
+                    || writer == Some(Witness::Client)
+                    || own && contact.witness == Witness::Proxy)
+        };
+        let keep: Vec<bool> = case.contacts.iter().map(|contact| !foreign(contact)).collect();
+        let mut keep = keep.into_iter();
+        self.case.contacts.retain(|_| keep.next().unwrap_or(true));
     }
 
     /// The run of a contact: its call's, its run id's, its process's, its strand's, else the only one there is.
@@ -366,7 +393,12 @@ impl Correlator {
             let http = self.case.http(call);
             let named = row.mcp_name.is_none_or(|name| call.target.is_none_or(|target| target == name));
             let session = row.session.is_none() || call.session.is_none() || row.session == call.session;
-            let status = row.status == 0 || http.is_some_and(|http| http.status == row.status);
+            let status = match (row.status, row.upstream) {
+                // An error log names no status: a refused upstream can only be behind a gateway's own error.
+                (0, UpstreamRow::ConnectFailed) => http.is_some_and(|http| matches!(http.status, 502..=504)),
+                (0, _) => true,
+                (status, _) => http.is_some_and(|http| http.status == status),
+            };
             http.is_some() && named && session && status && self.row_within(row, call)
         });
         let only = fitting.next().map(|(index, _)| index);

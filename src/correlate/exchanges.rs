@@ -276,7 +276,7 @@ impl Correlator {
 
     /// An access log line waits until it is known which paths are MCP endpoints.
     pub(super) fn access_line(&mut self, event: &Event<'_>, mark: Mark, access: &Access<'_>) {
-        let strand = self.strand(event, mark);
+        let strand = self.rest_strand(event, mark);
         let started = access.started.and_then(|stamp| self.mark(mark.origin, Some(stamp)).at);
         let row = AccessRow {
             mark,

@@ -3,7 +3,7 @@
 
 use super::{Correlator, Mark, NONE, Strand, StrandEvent, StrandFact, StrandKey, Transport};
 use crate::{
-    event::{Event, PhaseEvent, RemarkKind, Step, StepDetail, Witness},
+    event::{Event, Kind, PhaseEvent, RemarkKind, Step, StepDetail, Witness},
     symbol::Symbol,
 };
 
@@ -35,7 +35,9 @@ impl Correlator {
             let life = self.life(run, event);
             return StrandKey::Run(run, life);
         }
-        if let Some(session) = self.intern(event.keys.session) {
+        // A remark or a span tells of a session; only messages and steps live in one.
+        let lives_in_session = !matches!(event.kind, Kind::Remark(_) | Kind::Span(_));
+        if let Some(session) = self.intern(event.keys.session).filter(|_| lives_in_session) {
             return StrandKey::Session(session);
         }
         if let Some(server) = self.intern(event.keys.server)
@@ -55,7 +57,7 @@ impl Correlator {
     /// witness, begins a new one.
     fn life(&mut self, run: Symbol, event: &Event<'_>) -> u32 {
         let witness = self.witness_of(event);
-        let spawned = matches!(event.kind, crate::event::Kind::Step(Step { event: PhaseEvent::Spawned, .. }));
+        let spawned = matches!(event.kind, Kind::Step(Step { event: PhaseEvent::Spawned, .. }));
         let life = self.lane.lives.entry(run).or_insert_with(|| Life { current: 1, ..Life::default() });
         let pid = event.keys.pid.filter(|_| witness != Witness::Network);
         if let Some(pid) = pid {
@@ -131,10 +133,7 @@ impl Correlator {
         let server = self.intern(event.keys.server);
         let client = self.intern(event.keys.client);
         let session = self.intern(event.keys.session);
-        let wrapper = matches!(
-            event.kind,
-            crate::event::Kind::Step(Step { detail: StepDetail::Launch { wrapper: true, .. }, .. })
-        );
+        let wrapper = matches!(event.kind, Kind::Step(Step { detail: StepDetail::Launch { wrapper: true, .. }, .. }));
         let strand = &mut self.case.strands[strand as usize];
         strand.server = strand.server.or(server);
         strand.client = strand.client.or(client);
@@ -176,6 +175,11 @@ impl Correlator {
             facts.transport = Transport::StreamableHttp;
         }
         strand
+    }
+
+    /// The strand of everything that has no conversation of its own: a service's access log shows no run.
+    pub(super) fn rest_strand(&mut self, event: &Event<'_>, mark: Mark) -> u32 {
+        self.strand_by_key(StrandKey::Rest, event, mark)
     }
 
     /// Begins a new instance in a log without run ids.

@@ -22,11 +22,13 @@ impl Correlator {
         let strand = self.strand(event, mark);
         let witness = self.witness_of(event);
         let direction = message.direction;
+        self.lane.last_message.remove(&strand);
         match message.rpc {
             Rpc::Request(request) => {
                 let direction = direction.unwrap_or_else(|| request_direction(request.method));
                 let seen = if message.queued { Seen::Queued } else { asked_as(witness, direction) };
-                self.request(strand, &request, direction, seen, witness, mark, message.thin);
+                let call = self.request(strand, &request, direction, seen, witness, mark, message.thin);
+                self.lane.last_message.insert(strand, call);
             }
             Rpc::Notification(notification) => {
                 let direction = direction.unwrap_or_else(|| notification_direction(notification.method));

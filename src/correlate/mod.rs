@@ -203,6 +203,8 @@ struct Lane {
     open_list: FxHashMap<u32, Vec<u32>>,
     /// Last call with an id, open or not.
     last: FxHashMap<(u32, Direction, RpcId), u32>,
+    /// The request of the last message of a strand, if the last message was one.
+    last_message: FxHashMap<u32, u32>,
     /// Lives of run ids.
     lives: FxHashMap<Symbol, lane::Life>,
     instances: u32,

@@ -253,7 +253,7 @@ impl Correlator {
 
     /// The message that a client's `write EPIPE` stands directly under.
     fn just_queued(&self, strand: u32, witness: Witness) -> Option<u32> {
-        let last = self.open_calls(strand).last().copied()?;
+        let last = *self.lane.last_message.get(&strand)?;
         let call = &self.case.calls[last as usize];
         (witness == Witness::Client && matches!(call.asked_as, Seen::Queued | Seen::Sent)).then_some(last)
     }
@@ -293,15 +293,17 @@ impl Correlator {
         let target = self.intern(span.call.tool);
         let asked = if server { Seen::Received } else { Seen::Sent };
         let call = self.open_call(strand, id, method, target, Direction::ToServer, asked, witness, mark);
-        let session = self.intern(event.keys.session);
         let revision = self.intern(span.revision);
         self.close_call(call);
         let ended = span.ended.map(|ended| self.mark(mark.origin, Some(ended)));
         let facts = &mut self.case.calls[call as usize];
-        facts.session = session;
         facts.revision = revision;
         facts.thin = true;
-        if let Some(ended) = ended {
+        let raised = span.failed && !span.tool_error && span.code.is_none();
+        if let Some(ended) = ended.filter(|_| raised) {
+            // An exception ended the span: no answer is on record, on neither side.
+            self.sight(call, if server { Seen::HandlerDone } else { Seen::CallFailed }, witness, ended, 0);
+        } else if let Some(ended) = ended {
             facts.answered = Some(ended);
             facts.answered_as = if server { Seen::Responded } else { Seen::Delivered };
             facts.answer = span_answer(span);
@@ -403,7 +405,6 @@ fn span_answer(span: &Span<'_>) -> AnswerFacts {
     let kind = match span.code {
         _ if span.tool_error => AnswerKind::ToolError,
         Some(_) => AnswerKind::Error,
-        None if span.failed => AnswerKind::NotCaptured,
         None => AnswerKind::Result,
     };
     let code = span.code.and_then(|code| i32::try_from(code).ok());

@@ -182,7 +182,12 @@ impl<'c> CallFacts<'c> {
             return Some(Evidence::seen("shows that the process could not be created", mark));
         }
         // Record order of one source decides, never a clock.
-        let exit = run.exited.filter(|exit| !exit.wrapper || exit.witness != Witness::Server)?;
+        // A console that never prints the creation of its children may have started a new one since.
+        let exit = run.exited.filter(|_| {
+            run.steps.get(&PhaseEvent::Spawned).is_some_and(|(spawned, _)| {
+                run.exited.is_some_and(|exit| exit.mark.origin.source == spawned.origin.source)
+            })
+        })?;
         let asked = self.call.asked?;
         (asked.origin.source == exit.mark.origin.source && exit.mark.origin < asked.origin)
             .then(|| Evidence::seen("shows that the process had ended before the request", exit.mark))

@@ -779,6 +779,16 @@ fn sketch(members: &[(Digest, Digest)]) -> Pairs {
 }
 
 impl Pairs {
+    /// The sketch of the pairs of a URL query: `code=EUR` repeats the arguments `{"code":"EUR"}`.
+    pub fn of_query(query: &str) -> Self {
+        let members: Vec<(Digest, Digest)> = query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(key, value)| (digest_bytes(b'k', key.as_bytes()), query_value(value)))
+            .collect();
+        sketch(&members)
+    }
+
     /// Whether one of the two objects repeats the members of the other, as far as the sketches can tell.
     pub fn repeats(self, other: Self) -> bool {
         let common = self.0.iter().filter(|hash| **hash != 0 && other.0.contains(hash)).count();
@@ -795,6 +805,12 @@ impl Pairs {
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
+}
+
+/// A query has no types: digits are a number, as arguments nearly always have them.
+fn query_value(value: &str) -> Digest {
+    let plain = value.replace('+', " ");
+    canonical(&plain).map_or_else(|_| digest_bytes(b's', plain.as_bytes()), |canonical| canonical.digest)
 }
 
 /// Names under which an idempotency key is passed: `idempotency_key`, `idempotencyKey`, `Idempotency-Key`, `client_token`, `request_token`.
@@ -944,6 +960,7 @@ mod tests {
         assert!(pairs(r#"{"customer":"ACME"}"#).repeats(pairs(r#"{"customer":"ACME","seconds":2}"#)));
         assert!(!pairs(r#"{"customer":"ACME"}"#).repeats(pairs(r#"{"customer":"EMCA"}"#)));
         assert!(!pairs("{}").repeats(pairs("{}")));
+        assert!(Pairs::of_query("code=EUR&n=3").repeats(pairs(r#"{"code":"EUR","n":3}"#)));
     }
 
     #[test]

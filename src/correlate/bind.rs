@@ -84,7 +84,15 @@ impl Correlator {
         if strand.run != NONE {
             return strand.run;
         }
-        if let [_] = self.case.runs[..] { 0 } else { NONE }
+        if let [_] = self.case.runs[..] {
+            return 0;
+        }
+        let mut repeating =
+            self.case.calls.iter().filter(|call| call.pairs.repeats(contact.pairs)).map(|call| call.run);
+        match (repeating.next(), repeating.next()) {
+            (Some(run), None) => run,
+            _ => NONE,
+        }
     }
 
     /// The only one of several runs whose window holds an instant.
@@ -117,8 +125,12 @@ impl Correlator {
         }
         let kept = self.corroborate(contacts);
         for index in &kept {
-            if self.case.contacts[*index as usize].call == NONE {
-                self.bind_contact(run, *index);
+            let contact = self.case.contacts[*index as usize];
+            if contact.call == NONE {
+                self.case.contacts[*index as usize].outside = contact.outside && self.log_shows_calls(run, &contact);
+                if !self.case.contacts[*index as usize].outside {
+                    self.bind_contact(run, *index);
+                }
             }
         }
         self.mark_telemetry(&kept);
@@ -200,10 +212,23 @@ impl Correlator {
         if contact.pairs.is_empty() {
             contact.pairs = other.pairs;
         }
-        if contact.call == NONE {
+        if contact.call == NONE && !contact.outside {
             contact.call = other.call;
             contact.bound = other.bound;
+            contact.outside = other.outside;
         }
+    }
+
+    /// "No call was open in its log" means something only if that log records calls, or there are none.
+    fn log_shows_calls(&self, run: u32, contact: &Contact) -> bool {
+        let own = self.case.strands[contact.strand as usize].source;
+        let mut calls = self.case.runs[run as usize].calls.iter().map(|call| &self.case.calls[*call as usize]);
+        let effectful = |call: &super::Call| !is_effect_free(self.case.name(call.method));
+        let recorded = calls.clone().any(|call| {
+            effectful(call)
+                && self.case.seen(call).iter().any(|row| row.mark.origin.source.0 == own && row.seen == Seen::Received)
+        });
+        recorded || !calls.any(effectful)
     }
 
     /// Binds a contact that names no call: to the one whose arguments its body repeats, else to the only call of the
@@ -230,7 +255,10 @@ impl Correlator {
             let slot = &mut self.case.contacts[index as usize];
             slot.call = call;
             slot.bound = Basis::Inferred;
+            return;
         }
+        let elsewhere = calls.iter().all(|call| self.open_at(*call, &contact, SLACK) == Some(false));
+        self.case.contacts[index as usize].outside = elsewhere;
     }
 
     /// Whether a call was open at the time of a contact, give or take `slack`; `None` where times are missing.
@@ -372,6 +400,7 @@ impl Correlator {
             run: NONE,
             call: NONE,
             bound: Basis::Absent,
+            outside: false,
             run_id: row.run_id,
             pid: 0,
         });

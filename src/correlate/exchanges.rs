@@ -224,6 +224,8 @@ impl Correlator {
         let author = match kind {
             _ if exchange.by_gateway => Author::Gateway,
             AnswerKind::NotSent => Author::Client,
+            // The head of an event stream shows that the POST was taken, not that the answer was made.
+            AnswerKind::NotCaptured if exchange.content != ContentKind::EventStream => Author::Server,
             _ => Author::Unknown,
         };
         let facts = AnswerFacts { kind, author, wording: exchange.wording, ..AnswerFacts::default() };

@@ -359,6 +359,8 @@ pub struct Contact {
     pub call: u32,
     /// How it was bound to its call or run.
     pub bound: Basis,
+    /// It provably belongs to no call: none was open. Without call and without this it may belong to any.
+    pub outside: bool,
     /// Run id its record names.
     pub run_id: Option<Symbol>,
     /// Process that its record names; 0 where none.

@@ -3,7 +3,7 @@
 
 use super::{Correlator, Mark, NONE, Strand, StrandEvent, StrandFact, StrandKey, Transport};
 use crate::{
-    event::{Event, Kind, PhaseEvent, RemarkKind, Step, StepDetail, Witness},
+    event::{Event, Kind, Origin, PhaseEvent, RemarkKind, Step, StepDetail, Witness},
     symbol::Symbol,
 };
 
@@ -12,6 +12,8 @@ use crate::{
 pub(super) struct Life {
     /// The current life, counted from 1.
     current: u32,
+    /// The record that began it: an event may ask for its life more than once.
+    begun_at: Option<Origin>,
     /// Its process, where known.
     pid: Option<u32>,
     /// Who has logged `spawned` in it.
@@ -59,6 +61,12 @@ impl Correlator {
         let witness = self.witness_of(event);
         let spawned = matches!(event.kind, Kind::Step(Step { event: PhaseEvent::Spawned, .. }));
         let life = self.lane.lives.entry(run).or_insert_with(|| Life { current: 1, ..Life::default() });
+        if spawned {
+            if life.begun_at == Some(event.origin) {
+                return life.current;
+            }
+            life.begun_at = Some(event.origin);
+        }
         let pid = event.keys.pid.filter(|_| witness != Witness::Network);
         if let Some(pid) = pid {
             if let Some((_, known)) = life.by_pid.iter().find(|(known, _)| *known == pid) {

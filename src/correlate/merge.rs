@@ -169,6 +169,11 @@ impl Correlator {
     fn absorb_answer(&mut self, call: u32, other: &Call) {
         let Some(mark) = other.answered else { return };
         let target = self.case.calls[call as usize];
+        if other.thin && other.witness == Witness::Server && self.gave_up_or_cut(&target) {
+            // A span ends when its handler is cancelled, too: the end is no answer.
+            self.sight(call, Seen::HandlerDone, other.witness, mark, 0);
+            return;
+        }
         let unknown = matches!(target.answer.kind, AnswerKind::NotCaptured | AnswerKind::None);
         let known = !matches!(other.answer.kind, AnswerKind::NotCaptured | AnswerKind::None);
         let nearer = target.answered.is_some() || !self.watched_to_the_end(&target);

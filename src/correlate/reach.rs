@@ -79,6 +79,7 @@ impl Correlator {
             run: NONE,
             call: bound.map_or(NONE, |(call, _)| call),
             bound: bound.map_or(Basis::Absent, |(_, basis)| basis),
+            outside: bound.is_none() && self.is_own_log(event, reach) && self.open_calls(strand).is_empty(),
             run_id: self.intern(event.keys.run),
             pid: event.keys.pid.unwrap_or(0),
         };
@@ -98,10 +99,7 @@ impl Correlator {
         if reach.call.id.is_some() {
             return self.call_of(strand, reach.call, "tools/call").map(|call| (call, Basis::SelfReported));
         }
-        let own_log =
-            matches!(reach.vouched, ReachSource::PhaseEvent | ReachSource::LibraryLine | ReachSource::TypedError)
-                && self.witness_of(event) == Witness::Server;
-        if !own_log {
+        if !self.is_own_log(event, reach) {
             return None;
         }
         if reach.call.tool.is_some()
@@ -110,6 +108,12 @@ impl Correlator {
             return Some((call, Basis::Inferred));
         }
         self.only_open(strand, Direction::ToServer).map(|call| (call, Basis::Inferred))
+    }
+
+    /// Whether the server's own log records the contact, in order with the calls of that log.
+    fn is_own_log(&self, event: &Event<'_>, reach: &Reach<'_>) -> bool {
+        matches!(reach.vouched, ReachSource::PhaseEvent | ReachSource::LibraryLine | ReachSource::TypedError)
+            && self.witness_of(event) == Witness::Server
     }
 
     /// What kind of thing a target is, by its address and path alone (`server-proxy-trace-formats.md` 3.4).

@@ -143,11 +143,17 @@ impl Correlator {
             return;
         }
         let views: Vec<View> = members.iter().map(|(_, strands)| self.view(strands)).collect();
-        let mut fits: Vec<Vec<usize>> = vec![Vec::new(); roots.len()];
+        let mut fits = self.fitting(&views, 0);
+        let loose = self.fitting(&views, SLACK);
+        // Skew counts only for what overlaps nothing without it.
         for a in 0..roots.len() {
-            for b in a + 1..roots.len() {
-                if views[a].sources.is_disjoint(&views[b].sources) && self.fits(&views[a], &views[b]) {
-                    fits[a].push(b);
+            if fits[a].is_empty() {
+                fits[a] = loose[a].iter().copied().filter(|b| fits[*b].is_empty()).collect();
+            }
+        }
+        for a in 0..roots.len() {
+            for b in fits[a].clone() {
+                if !fits[b].contains(&a) {
                     fits[b].push(a);
                 }
             }
@@ -167,6 +173,20 @@ impl Correlator {
                 }
             }
         }
+    }
+
+    /// Which components fit which others when windows may miss each other by `slack`.
+    fn fitting(&self, views: &[View], slack: i64) -> Vec<Vec<usize>> {
+        let mut fits = vec![Vec::new(); views.len()];
+        for a in 0..views.len() {
+            for b in a + 1..views.len() {
+                if views[a].sources.is_disjoint(&views[b].sources) && self.fits(&views[a], &views[b], slack) {
+                    fits[a].push(b);
+                    fits[b].push(a);
+                }
+            }
+        }
+        fits
     }
 
     /// What is left (a client's text, a gateway's console) joins the only run there is.
@@ -257,7 +277,7 @@ impl Correlator {
     fn windows_meet(&self, a: &Strand, b: &Strand) -> bool {
         let window = |strand: &Strand| Some((self.case.placed(strand.first)?, self.case.placed(strand.last)?));
         match (window(a), window(b)) {
-            (Some(a), Some(b)) => meet(a, b),
+            (Some(a), Some(b)) => meet(a, b, SLACK),
             _ => true,
         }
     }
@@ -282,12 +302,12 @@ impl Correlator {
         view
     }
 
-    fn fits(&self, a: &View, b: &View) -> bool {
+    fn fits(&self, a: &View, b: &View, slack: i64) -> bool {
         if a.run_id.is_some() && b.run_id.is_some() {
             return false;
         }
         if let (Some(a), Some(b)) = (a.window, b.window)
-            && !meet(a, b)
+            && !meet(a, b, slack)
         {
             return false;
         }
@@ -335,8 +355,8 @@ struct View {
     calls: Vec<u32>,
 }
 
-fn meet(a: (Timestamp, Timestamp), b: (Timestamp, Timestamp)) -> bool {
-    a.0.0 <= b.1.0.saturating_add(SLACK) && b.0.0 <= a.1.0.saturating_add(SLACK)
+fn meet(a: (Timestamp, Timestamp), b: (Timestamp, Timestamp), slack: i64) -> bool {
+    a.0.0 <= b.1.0.saturating_add(slack) && b.0.0 <= a.1.0.saturating_add(slack)
 }
 
 impl Strand {

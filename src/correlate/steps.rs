@@ -207,6 +207,9 @@ impl Correlator {
             RemarkKind::TimedOut => Some(Seen::TimedOut),
             RemarkKind::Aborted => Some(Seen::Cancelled),
             RemarkKind::ConnectionClosed => Some(Seen::ConnectionClosed),
+            RemarkKind::StreamBroken if remark.call.id.is_some() || remark.call.tool.is_some() => {
+                Some(Seen::ConnectionClosed)
+            }
             RemarkKind::NotConnected | RemarkKind::ConnectFailed => Some(Seen::NotConnected),
             RemarkKind::UnknownResponse => Some(Seen::LateAnswer),
             RemarkKind::AnswerRejected => Some(Seen::AnswerRejected),

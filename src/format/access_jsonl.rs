@@ -83,7 +83,7 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
         mcp_method: line.mcp_method,
         mcp_name: line.mcp_name,
         started,
-        pairs: line.pairs,
+        pairs: if line.pairs.is_empty() { Pairs::of_query(target.query) } else { line.pairs },
         // nginx: 499 is a client that went away, 000 an exchange without an answer.
         failed: line.incomplete || matches!(line.status, Some(0 | 499)),
     };

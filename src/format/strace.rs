@@ -277,12 +277,14 @@ fn request(text: &str, cut: bool) -> (Option<&str>, Option<&str>, Pairs) {
     let line = text.split("\r\n").next().unwrap_or("");
     let method = text.split(' ').next().filter(|word| METHODS.contains(word));
     // A path is whole only where the version follows it.
-    let path = netloc::request_line(line)
+    let target = netloc::request_line(line)
         .filter(|(method, _)| line.contains(" HTTP/") && *method != "CONNECT")
-        .map(|(_, target)| Target::parse(target).path);
+        .map(|(_, target)| Target::parse(target));
+    let path = target.map(|target| target.path);
+    let query = target.map_or(Pairs::default(), |target| Pairs::of_query(target.query));
     let body = if method.is_some() { text.split_once("\r\n\r\n").map_or("", |(_, body)| body) } else { text };
     let pairs = if cut || !body.starts_with('{') { None } else { jsonrpc::canonical(body).ok() };
-    (method, path, pairs.map_or(Pairs::default(), |canonical| canonical.pairs))
+    (method, path, pairs.map_or(query, |canonical| canonical.pairs))
 }
 
 const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "CONNECT"];

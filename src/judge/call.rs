@@ -256,7 +256,8 @@ pub(super) fn answer_is_servers(call: &Call) -> bool {
             | AnswerKind::InvalidResult
             | AnswerKind::InvalidEnvelope => true,
             AnswerKind::Error => !matches!(call.answer.author, Author::Sdk | Author::Gateway | Author::Client),
-            AnswerKind::NotCaptured | AnswerKind::Malformed => call.answer.author != Author::Gateway,
+            AnswerKind::NotCaptured => call.answer.author == Author::Server,
+            AnswerKind::Malformed => call.answer.author != Author::Gateway,
             AnswerKind::None
             | AnswerKind::HttpError
             | AnswerKind::StreamIncomplete

@@ -5,7 +5,7 @@
 use super::CallFacts;
 use crate::{
     correlate::{AnswerKind, Seen},
-    event::Witness,
+    event::{PhaseEvent, Witness},
 };
 
 /// What the caller got. Names are those of the report.
@@ -128,6 +128,7 @@ pub(super) fn outcome(facts: &CallFacts<'_>) -> Outcome {
         AnswerKind::HttpError => Outcome::HttpError,
         AnswerKind::StreamIncomplete => Outcome::StreamIncomplete,
         AnswerKind::NotCaptured if client_says_lost(facts) => Outcome::NoAnswer,
+        AnswerKind::NotCaptured if went_on(facts) => Outcome::RpcSuccess,
         AnswerKind::NotCaptured => Outcome::AnswerNotCaptured,
         AnswerKind::NotSent => Outcome::NotSent,
         AnswerKind::None | AnswerKind::Nothing => unanswered(facts),
@@ -140,6 +141,15 @@ fn client_says_lost(facts: &CallFacts<'_>) -> bool {
         .seen
         .iter()
         .any(|row| row.witness == Witness::Client && matches!(row.seen, Seen::ConnectionClosed | Seen::TimedOut))
+}
+
+/// The client completed the handshake: it had a valid answer to `initialize`.
+fn went_on(facts: &CallFacts<'_>) -> bool {
+    facts.method == "initialize"
+        && facts.run.is_some_and(|run| {
+            run.steps.contains_key(&PhaseEvent::InitializedReceived)
+                || run.steps.contains_key(&PhaseEvent::InitializedSent)
+        })
 }
 
 fn unanswered(facts: &CallFacts<'_>) -> Outcome {

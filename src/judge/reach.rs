@@ -98,10 +98,13 @@ pub(super) fn run_reach(facts: &RunFacts<'_>) -> ReachVerdict {
         .contacts
         .iter()
         .map(|contact| &facts.case.contacts[*contact as usize])
-        .filter(|contact| is_attempt(contact))
+        .filter(|contact| is_attempt(contact) && contact.outside)
         .collect();
     if !contacts.is_empty() {
         return reached(facts.case, &contacts);
+    }
+    if !facts.unattributed.is_empty() {
+        return unknown();
     }
     if let Some((_, mark)) = facts.spawn_failed
         && facts.run.calls.is_empty()

@@ -217,7 +217,7 @@ impl<'c> RunFacts<'c> {
         let run = self.index;
         for contact in self.run.contacts.iter().map(|index| &self.case.contacts[*index as usize]) {
             self.note_channel(contact);
-            if contact.stage >= ReachStage::Attempted && !self.before_any_call(contact) {
+            if contact.stage >= ReachStage::Attempted && !contact.outside {
                 self.unattributed.push(contact);
             }
         }
@@ -232,23 +232,6 @@ impl<'c> RunFacts<'c> {
         if contact.vouched == ReachSource::PhaseEvent && contact.witness == Witness::Server {
             self.records_attempts = self.records_attempts.or(Some(contact.attempt));
         }
-    }
-
-    /// Whether a contact of the server's own log stands before the first call in that log: it is no call's.
-    fn before_any_call(&self, contact: &Contact) -> bool {
-        if contact.vouched != ReachSource::PhaseEvent && contact.vouched != ReachSource::LibraryLine {
-            return false;
-        }
-        !self.run.calls.iter().any(|call| {
-            let call = &self.case.calls[*call as usize];
-            self.case.seen(call).iter().any(|row| {
-                row.witness == Witness::Server
-                    && row.seen <= Seen::Handled
-                    && row.mark.origin.source == contact.attempt.origin.source
-                    && row.mark.origin < contact.attempt.origin
-                    && self.case.name(call.method) == "tools/call"
-            })
-        })
     }
 
     fn read_tools(&mut self) {
@@ -303,7 +286,11 @@ impl<'c> RunFacts<'c> {
 
     /// Whether the process died with a call open, and not because the client had given up first.
     pub fn died_before_answer(&self, facts: &CallFacts<'_>) -> bool {
-        let Some(exit) = self.exited else { return false };
+        // A process that exits with code 0 was told to: its input was closed.
+        let Some(exit) = self.exited.filter(|exit| exit.signal.is_some() || exit.code.is_some_and(|code| code != 0))
+        else {
+            return false;
+        };
         let Some(asked) = facts.call.asked else { return false };
         let same = |mark: Mark| mark.origin.source == exit.mark.origin.source;
         let after = if same(asked) { asked.origin < exit.mark.origin } else { true };

@@ -26,7 +26,7 @@ fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
             AnswerKind::None | AnswerKind::Nothing | AnswerKind::Task
         )
     });
-    let exit = facts.exited.filter(|exit| !exit.wrapper)?;
+    let exit = facts.exited.filter(|exit| !exit.wrapper && facts.unattributed.is_empty())?;
     if let Some(trace) = facts.trace {
         let absent = Evidence {
             role: "a kernel trace of the whole life of the process shows no contact outside a call".into(),

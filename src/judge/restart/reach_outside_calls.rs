@@ -35,7 +35,7 @@ fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
 fn outside_calls<'c>(facts: &RunFacts<'c>, run: usize) -> impl Iterator<Item = &'c Contact> {
     let case = facts.case;
     let contacts = case.runs[run].contacts.iter().map(|index| &case.contacts[*index as usize]);
-    contacts.filter(|contact| call::is_attempt(contact))
+    contacts.filter(|contact| call::is_attempt(contact) && contact.outside)
 }
 
 /// Contacts outside calls of other recorded runs of the same server.

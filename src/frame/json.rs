@@ -124,7 +124,8 @@ impl Json {
         if last {
             self.ends(bytes, out);
         }
-        let held = self.open.filter(|open| self.at - open <= out.max_record).unwrap_or(self.at);
+        let extent = if self.state == State::Behind { self.end } else { self.at };
+        let held = self.open.filter(|open| extent - open <= out.max_record).unwrap_or(self.at);
         usize::try_from(held.max(out.base) - out.base).unwrap_or(bytes.len()).min(scan.index)
     }
 

@@ -149,6 +149,15 @@ fn what_is_no_capture_at_all_is_lost_with_a_notice() {
 }
 
 #[test]
+fn a_value_as_large_as_allowed_is_kept_whatever_stands_behind_it() {
+    let value = r#"{"a":"b\"c","d":[1,2,{"e":null}]}"#;
+    let content = format!("{value}   {{");
+    for piece in 1..value.len() {
+        assert_eq!(cut(Framing::JsonValues, content.as_bytes(), piece, value.len()).0[0].2, value);
+    }
+}
+
+#[test]
 fn deep_nesting_costs_no_memory() {
     let content = "[".repeat(300_000);
     let (records, lost) = cut(Framing::JsonArray(&[]), content.as_bytes(), 1 << 14, 1 << 16);

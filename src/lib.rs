@@ -23,6 +23,9 @@ pub mod sse;
 pub mod wording;
 // Layer 3.
 pub mod format;
+pub mod wrap;
+// Layer 4.
+pub mod source;
 // Layer 5.
 pub mod assemble;
 pub mod correlate;

@@ -80,7 +80,7 @@ mod tests {
     fn middleware_events_are_not_phase_events() {
         let arena = Bump::new();
         let sink = decode_lines(None, "event=request_start method=tools/call source=client", &arena);
-        assert!(matches!(sink.events[0].kind, Kind::Text(_)), "{sink:?}");
+        assert!(!matches!(sink.events[0].kind, Kind::Step(_) | Kind::Reach(_)), "{sink:?}");
     }
 
     #[test]

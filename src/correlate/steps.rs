@@ -268,7 +268,7 @@ impl Correlator {
             let facts = &mut self.case.strands[strand as usize];
             facts.revision = facts.revision.or(Some((revision, mark)));
         }
-        let call = self.span_call(event, mark, span, strand);
+        let call = self.span_call(mark, span, strand);
         self.lane.spans.insert(span.span, (span.parent, call.unwrap_or(super::NONE)));
         if let Some(reach) = span.reach {
             let contact = self.add_contact(event, mark, reach);
@@ -276,7 +276,7 @@ impl Correlator {
         }
     }
 
-    fn span_call(&mut self, event: &Event<'_>, mark: Mark, span: &Span<'_>, strand: u32) -> Option<u32> {
+    fn span_call(&mut self, mark: Mark, span: &Span<'_>, strand: u32) -> Option<u32> {
         let method = span.call.method.filter(|method| !method.starts_with("notifications/"))?;
         if !matches!(span.role, SpanRole::Client | SpanRole::Server) {
             return None;

@@ -22,7 +22,9 @@ fn cut(framing: Framing, content: &[u8], piece: usize, max_record: usize) -> Fou
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         if matches!(framing, Framing::Lines) {
             let mut offset = from + found.skip;
-            for (number, line) in (found.first..).zip(bytes[found.skip..found.used].split_inclusive(|byte| *byte == b'\n')) {
+            for (number, line) in
+                (found.first..).zip(bytes[found.skip..found.used].split_inclusive(|byte| *byte == b'\n'))
+            {
                 records.push((number, offset as u64, text(super::trimmed(line))));
                 offset += line.len();
             }
@@ -91,7 +93,17 @@ fn a_headed_entry_that_is_too_long_is_closed() {
 #[test]
 fn json_values_may_be_pretty_and_stand_among_text() {
     let content = "\u{feff}{\n  \"a\": \"}\\\"{\"\n}{\"b\":[1,{}]}\n[INFO] started\n{\"torn\": \"x\n{\"c\":1},\r\nplain\r\n{} [] x\n{} \t\r\n[]";
-    let want = ["{\n  \"a\": \"}\\\"{\"\n}", "{\"b\":[1,{}]}", "[INFO] started", "{\"torn\": \"x", "{\"c\":1}", "plain", "{} [] x", "{}", "[]"];
+    let want = [
+        "{\n  \"a\": \"}\\\"{\"\n}",
+        "{\"b\":[1,{}]}",
+        "[INFO] started",
+        "{\"torn\": \"x",
+        "{\"c\":1}",
+        "plain",
+        "{} [] x",
+        "{}",
+        "[]",
+    ];
     assert_eq!(texts(Framing::JsonValues, content), want);
 }
 
@@ -107,15 +119,25 @@ fn a_value_over_several_lines_that_is_cut_is_lost() {
 fn elements_of_the_array_at_the_path_are_records() {
     let content = r#"{"entries":[9],"log":{"creator":{"entries":[8]},"pages":[[1]],"entries":[ {"a":"]"} , [2,3],"s\"",4.5e1,null],"more":[7]},"log2":{"entries":[6]}}"#;
     assert_eq!(texts(ENTRIES, content), [r#"{"a":"]"}"#, "[2,3]", r#""s\"""#, "4.5e1", "null"]);
-    assert_eq!(texts(Framing::JsonArray(&["spans"]), r#"{"spans":[{"a":1}]} {"spans":[]} {"spans":[2]}"#), [r#"{"a":1}"#, "2"]);
-    assert_eq!(texts(Framing::JsonArray(&[]), "[{},\n[1],\n"), ["{}", "[1]"], "without an end, as Chrome writes traces");
+    assert_eq!(
+        texts(Framing::JsonArray(&["spans"]), r#"{"spans":[{"a":1}]} {"spans":[]} {"spans":[2]}"#),
+        [r#"{"a":1}"#, "2"]
+    );
+    assert_eq!(
+        texts(Framing::JsonArray(&[]), "[{},\n[1],\n"),
+        ["{}", "[1]"],
+        "without an end, as Chrome writes traces"
+    );
 }
 
 #[test]
 fn captures_one_after_another_are_read_and_wrappings_tolerated() {
     let content = "onInputData({\"log\":{\"entries\":[1]}});\n{\"log\":{\"entries\":[2]}}{\"log\":{\"entries\":[3]}}\n";
     let (records, lost) = cut(ENTRIES, content.as_bytes(), 5, 64);
-    assert_eq!(records.iter().map(|record| (record.0, record.2.as_str())).collect::<Vec<_>>(), [(1, "1"), (2, "2"), (3, "3")]);
+    assert_eq!(
+        records.iter().map(|record| (record.0, record.2.as_str())).collect::<Vec<_>>(),
+        [(1, "1"), (2, "2"), (3, "3")]
+    );
     assert_eq!(lost, []);
 }
 
@@ -132,7 +154,10 @@ fn a_capture_behind_a_cut_one_is_found_again() {
     for (glue, next) in [("", r#"{"log":{"entries":[2]}}"#), ("\n", r#"{"v":1,"log":{"entries":[2]}}"#)] {
         let content = format!(r#"{{"log":{{"entries":[1,{{"b":"te{glue}{next}"#);
         let (records, lost) = cut(ENTRIES, content.as_bytes(), 3, 1 << 10);
-        assert_eq!(records.iter().map(|record| (record.0, record.2.as_str())).collect::<Vec<_>>(), [(1, "1"), (3, "2")]);
+        assert_eq!(
+            records.iter().map(|record| (record.0, record.2.as_str())).collect::<Vec<_>>(),
+            [(1, "1"), (3, "2")]
+        );
         assert_eq!(lost.len(), 1, "{content}");
         assert_eq!((lost[0].0, lost[0].1, lost[0].3), (NoticeKind::CutCapture, 2, 8 + glue.len() as u64));
     }

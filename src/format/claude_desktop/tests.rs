@@ -245,7 +245,7 @@ fn line_ends_of_windows_change_nothing() {
 
 #[test]
 fn stderr_may_cut_into_a_block() {
-    let text = "2025-08-11T08:30:11.437Z [a] [error] spawn npx ENOENT {\n  metadata: {\nnpm warn old lockfile\n    context: 'connection'\n  }\n}\nlater\n\
+    let text = "2025-08-11T08:30:11.437Z [a] [error] spawn npx ENOENT {\n  metadata: {\nold lockfile\n    context: 'connection'\n  }\n}\nlater\n\
                 2025-08-11T08:30:11.440Z [a] [info] Client transport closed { metadata: undefined }\n";
     decoded(text, |sink| {
         assert_eq!(words(sink), ["spawn_failed", "stderr", "stderr", "PipeClosed"]);

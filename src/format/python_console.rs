@@ -27,8 +27,7 @@ Written by servers and clients in Python to stderr.
 | `[I YYYY-MM-DD HH:MM:SS,mmm.mmm logger] message` | `mcp-proxy` (Python) |
 
 Stamps are local time without a zone; Rich leaves the column blank while the second does not change, uvicorn writes none. \
-A wrapped Rich message is joined from its lines twice, with and without blanks, because long words are broken. \
-`[supergateway] Child stderr: ` in front is taken off: it is the server's stderr.
+A wrapped Rich message is joined from its lines twice, with and without blanks, because long words are broken.
 
 Proves what its messages prove. Silent about ids and sessions by default.
 ",
@@ -50,39 +49,32 @@ fn sniff(head: &Head<'_>) -> bool {
         .filter_map(|line| std::str::from_utf8(line).ok())
         .filter(|line| !line.contains("phase=") && !line.starts_with("ts="))
         .take(LOOKED_AT)
-        .map(|line| child(line).0)
-        .any(|line| {
-            rich_head(line).is_some() || uvicorn(line).is_some() || stamped(line).is_some_and(|line| line.comma)
-        })
+        .any(|line| rich_head(line).is_some() || uvicorn(line).is_some() || stamped(line).is_some_and(|line| line.comma))
 }
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
-    let (text, is_child) = child(record.text);
-    let witness = is_child.then_some(Witness::Server);
-    let mut body = Body { witness, ..Body::bare(*record) };
+    read(record.text, &Body::bare(*record), sink)
+}
+
+/// Reads a line that another envelope carries: the stderr of a server in the log of its client or bridge.
+pub(super) fn read<'a>(text: &'a str, outer: &Body<'a>, sink: &mut Sink<'a>) -> bool {
+    let mut body = *outer;
     if let Some((at, text)) = rich_head(text) {
-        body.at = at;
+        body.at = at.or(outer.at);
         sink.push(body.event(Kind::Piece(Piece { shape: PieceShape::ColumnsHead, text: without_place(text) })));
-    } else if let Some(text) = rich_tail(record.text) {
+    } else if let Some(text) = rich_tail(text) {
         sink.push(body.event(Kind::Piece(Piece { shape: PieceShape::ColumnsTail, text })));
     } else if let Some((logger, message)) = uvicorn(text) {
-        body.witness = witness.or_else(|| party(logger));
+        body.witness = outer.witness.or_else(|| party(logger));
         clue::read(message, &body, sink);
     } else if let Some(line) = stamped(text) {
-        body.at = Some(line.at);
-        body.witness = witness.or_else(|| party(line.logger));
+        body.at = outer.at.or(Some(line.at));
+        body.witness = outer.witness.or_else(|| party(line.logger));
         clue::read(line.message, &body, sink);
-    } else if is_child {
-        clue::read(text, &body, sink);
     } else {
         return false;
     }
     true
-}
-
-/// Takes off supergateway's prefix of the child's stderr.
-fn child(text: &str) -> (&str, bool) {
-    text.strip_prefix("[supergateway] Child stderr: ").map_or((text, false), |rest| (rest, true))
 }
 
 /// Who writes under a logger's name.
@@ -132,8 +124,7 @@ fn without_place(text: &str) -> &str {
     let trimmed = text.trim_end();
     let place = trimmed.rsplit(' ').next().unwrap_or("");
     let is_place = place.split_once(".py:").is_some_and(|(file, line)| {
-        file.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'<' | b'>'))
-            && line.bytes().all(|b| b.is_ascii_digit())
+        file.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'<' | b'>')) && line.bytes().all(|b| b.is_ascii_digit())
     });
     if is_place { trimmed[..trimmed.len() - place.len()].strip_suffix(' ').unwrap_or("") } else { trimmed }
 }
@@ -149,9 +140,7 @@ fn uvicorn(text: &str) -> Option<(&str, &str)> {
 }
 
 fn is_logger(name: &str) -> bool {
-    !name.is_empty()
-        && name.len() <= 120
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+    !name.is_empty() && name.len() <= 120 && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
 }
 
 /// A line that begins with a full stamp.
@@ -278,45 +267,31 @@ mod tests {
 
     #[test]
     fn uvicorn_and_basic_config() {
-        decoded(
-            "INFO:     127.0.0.1:1 - \"POST /mcp HTTP/1.1\" 200 OK\nINFO:mcp.server.lowlevel.server:Processing request of type PingRequest",
-            |events| {
-                assert!(matches!(events[0].kind, Kind::Access(Access { status: 200, .. })), "{events:?}");
-                let Kind::Remark(remark) = events[1].kind else { panic!("{events:?}") };
-                assert_eq!((remark.kind, remark.call.method), (RemarkKind::Processing, Some("ping")));
-            },
-        );
+        decoded("INFO:     127.0.0.1:1 - \"POST /mcp HTTP/1.1\" 200 OK\nINFO:mcp.server.lowlevel.server:Processing request of type PingRequest", |events| {
+            assert!(matches!(events[0].kind, Kind::Access(Access { status: 200, .. })), "{events:?}");
+            let Kind::Remark(remark) = events[1].kind else { panic!("{events:?}") };
+            assert_eq!((remark.kind, remark.call.method), (RemarkKind::Processing, Some("ping")));
+        });
     }
 
     #[test]
-    fn the_stderr_of_a_child_is_the_servers() {
-        decoded(
-            "[supergateway] Child stderr: [11/30/26 03:05:38] DEBUG    Using selector: EpollSelector selector_events.py:54",
-            |events| {
-                assert_eq!(
-                    (piece(&events[0]).text, events[0].witness),
-                    ("Using selector: EpollSelector", Some(Witness::Server))
-                );
-            },
-        );
+    fn a_line_inside_another_envelope_keeps_what_that_knows() {
+        let arena = Bump::new();
+        let mut sink = Sink::new();
+        let text = "[11/30/26 03:05:38] DEBUG    Using selector: EpollSelector selector_events.py:54";
+        let origin = crate::event::Origin { source: crate::event::SourceId(0), record: std::num::NonZeroU32::MIN, offset: 0 };
+        let at = time::parse("2026-11-30T03:05:38.123Z");
+        let outer = Body { at, witness: Some(Witness::Server), ..Body::bare(Record { origin, text, arena: &arena }) };
+        assert!(read(text, &outer, &mut sink));
+        assert_eq!((piece(&sink.events[0]).text, sink.events[0].witness), ("Using selector: EpollSelector", Some(Witness::Server)));
     }
 
     #[test]
     fn other_lines_are_not_claimed() {
-        for text in [
-            "hello",
-            "{\"a\":1}",
-            "2026-07-22T14:03:13.083Z worker 1",
-            "INFO about the thing",
-            "[2026-11-30T03:09:21.360Z] [info] x",
-        ] {
+        for text in ["hello", "{\"a\":1}", "2026-07-22T14:03:13.083Z worker 1", "INFO about the thing", "[2026-11-30T03:09:21.360Z] [info] x"] {
             let arena = Bump::new();
             let mut sink = Sink::new();
-            let origin = crate::event::Origin {
-                source: crate::event::SourceId(0),
-                record: std::num::NonZeroU32::MIN,
-                offset: 0,
-            };
+            let origin = crate::event::Origin { source: crate::event::SourceId(0), record: std::num::NonZeroU32::MIN, offset: 0 };
             assert!(!decode(&Record { origin, text, arena: &arena }, &mut sink), "{text}");
             assert!(!sniff(&Head { bytes: text.as_bytes() }), "{text}");
         }

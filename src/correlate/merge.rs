@@ -19,6 +19,7 @@ const SLACK: i64 = SECOND;
 impl Correlator {
     pub(super) fn merge_views(&mut self) {
         let mut into: Vec<u32> = (0..u32::try_from(self.case.calls.len()).unwrap_or(u32::MAX)).collect();
+        let mut merged = false;
         for run in 0..self.case.runs.len() {
             let mut strands: Vec<u32> = self.case.runs[run]
                 .strands
@@ -31,8 +32,12 @@ impl Correlator {
             }
             strands.sort_by_key(|strand| self.rank(*strand));
             self.merge_run(&strands, &mut into);
+            merged = true;
         }
-        self.renumber(&into);
+        // Calls of a single view per run stand in order of their first place already.
+        if merged || !self.case.calls.is_sorted_by_key(|call| self.case.place(call).origin) {
+            self.renumber(&into);
+        }
     }
 
     /// The order in which strands lay the ground: complete wire views first, then clients, then servers.
@@ -224,10 +229,6 @@ impl Correlator {
         let mut order: Vec<u32> = (0..u32::try_from(self.case.calls.len()).unwrap_or(u32::MAX))
             .filter(|call| into[*call as usize] == *call)
             .collect();
-        order.sort_by_key(|call| {
-            let call = &self.case.calls[*call as usize];
-            (call.run, self.case.place(call).origin)
-        });
         order.sort_by_key(|call| self.case.place(&self.case.calls[*call as usize]).origin);
         let mut number = vec![NONE; into.len()];
         for (new, old) in (0_u32..).zip(&order) {

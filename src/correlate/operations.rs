@@ -2,26 +2,26 @@
 //!
 //! A continuation is no attempt of its own, and attempts whose arguments nobody recorded are not grouped.
 
-use std::collections::BTreeMap;
+use rayon::slice::ParallelSliceMut;
 
 use super::{Case, Correlator, Key, Operation, bind::is_effect_free};
 use crate::{event::Direction, symbol::Symbol};
 
 impl Correlator {
     pub(super) fn group_operations(&mut self) {
-        let mut groups: BTreeMap<(Server, Key), Vec<u32>> = BTreeMap::new();
-        for (index, call) in (0_u32..).zip(&self.case.calls) {
-            let continues = call.continues || call.state_sent != 0;
-            if call.args == Key::default()
-                || call.direction != Direction::ToServer
-                || continues
-                || is_effect_free(self.case.name(call.method))
-            {
-                continue;
-            }
-            groups.entry((server_of(&self.case, call.run, call.strand), call.args)).or_default().push(index);
-        }
-        let mut operations: Vec<Vec<u32>> = groups.into_values().filter(|attempts| attempts.len() > 1).collect();
+        let servers: Vec<Server> = (0..self.case.runs.len()).map(|run| server_of(&self.case, run)).collect();
+        let mut attempts: Vec<(Key, Server, u32)> = (0_u32..)
+            .zip(&self.case.calls)
+            .filter(|(_, call)| call.args != Key::default() && call.direction == Direction::ToServer)
+            .filter(|(_, call)| !call.continues && call.state_sent == 0 && !is_effect_free(self.case.name(call.method)))
+            .filter_map(|(index, call)| Some((call.args, *servers.get(call.run as usize)?, index)))
+            .collect();
+        attempts.par_sort_unstable();
+        let mut operations: Vec<Vec<u32>> = attempts
+            .chunk_by(|a, b| (a.0, a.1) == (b.0, b.1))
+            .filter(|group| group.len() > 1)
+            .map(|group| group.iter().map(|(_, _, call)| *call).collect())
+            .collect();
         operations.sort_unstable();
         for attempts in operations {
             let number = u32::try_from(self.case.operations.len()).expect("fewer than 2^32 operations");
@@ -41,11 +41,12 @@ enum Server {
     Run(u32),
 }
 
-fn server_of(case: &Case, run: u32, strand: u32) -> Server {
-    let strands = case.runs.get(run as usize).map_or(&[strand][..], |run| &run.strands).to_vec();
-    let pick = |get: fn(&super::Strand) -> Option<Symbol>| strands.iter().find_map(|s| get(&case.strands[*s as usize]));
+fn server_of(case: &Case, run: usize) -> Server {
+    let pick = |get: fn(&super::Strand) -> Option<Symbol>| {
+        case.runs[run].strands.iter().find_map(|strand| get(&case.strands[*strand as usize]))
+    };
     pick(|strand| strand.server)
         .map(Server::Named)
         .or_else(|| pick(|strand| strand.endpoint).map(Server::At))
-        .unwrap_or(Server::Run(run))
+        .unwrap_or(Server::Run(u32::try_from(run).unwrap_or(u32::MAX)))
 }

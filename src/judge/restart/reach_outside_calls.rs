@@ -20,7 +20,7 @@ pub(super) static RULE: RestartRule = RestartRule {
 };
 
 fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
-    let own: Vec<&Contact> = outside_calls(facts, facts.index).collect();
+    let own: Vec<&Contact> = outside_calls(facts).collect();
     let (contacts, other) = if own.is_empty() { (other_runs(facts), true) } else { (own, false) };
     let first = contacts.first()?;
     let count = contacts.len();
@@ -32,9 +32,9 @@ fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
     Some(Opinion::new(Caution::Unsafe, RULE.id, reason, Helps::Unknown, proof))
 }
 
-fn outside_calls<'c>(facts: &RunFacts<'c>, run: usize) -> impl Iterator<Item = &'c Contact> {
+fn outside_calls<'c>(facts: &RunFacts<'c>) -> impl Iterator<Item = &'c Contact> {
     let case = facts.case;
-    let contacts = case.runs[run].contacts.iter().map(|index| &case.contacts[*index as usize]);
+    let contacts = facts.run.contacts.iter().map(|index| &case.contacts[*index as usize]);
     contacts.filter(|contact| call::is_attempt(contact) && contact.outside)
 }
 
@@ -42,9 +42,5 @@ fn outside_calls<'c>(facts: &RunFacts<'c>, run: usize) -> impl Iterator<Item = &
 fn other_runs<'c>(facts: &RunFacts<'c>) -> Vec<&'c Contact> {
     let Some(server) = facts.server() else { return Vec::new() };
     let case = facts.case;
-    let same = (0..case.runs.len()).filter(|run| {
-        *run != facts.index
-            && case.runs[*run].strands.iter().any(|strand| case.strands[*strand as usize].server == Some(server))
-    });
-    same.flat_map(|run| outside_calls(facts, run).collect::<Vec<_>>()).collect()
+    facts.servers.outside(server).iter().map(|index| &case.contacts[*index as usize]).collect()
 }

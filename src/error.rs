@@ -26,7 +26,7 @@ pub enum Error {
     BrokenPipe,
 }
 
-/// How the program ends. The numbers are a contract.
+/// How the program ends. The numbers are a contract. An interrupted program ends by the signal, which shells show as 130.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExitStatus {
     /// Everything was analysed.
@@ -37,8 +37,6 @@ pub enum ExitStatus {
     NothingRecognised,
     /// Wrong usage, or a fatal error, or one of several paths could not be read.
     Failed,
-    /// The user interrupted the program.
-    Interrupted,
 }
 
 impl ExitStatus {
@@ -49,7 +47,6 @@ impl ExitStatus {
             Self::Found => 1,
             Self::Failed => 2,
             Self::NothingRecognised => 3,
-            Self::Interrupted => 130,
         }
     }
 }

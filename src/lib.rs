@@ -33,3 +33,9 @@ pub mod correlate;
 pub mod judge;
 // Layer 7.
 pub mod report;
+// Layer 8.
+pub mod analyze;
+pub mod cli;
+pub mod explain;
+pub mod fail_on;
+pub mod progress;

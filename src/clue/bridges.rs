@@ -103,9 +103,14 @@ fn remote<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
         return push(scan::remark(RemarkKind::UpstreamBroken), body, sink);
     }
     // A status belongs to the connection, and once under `http-first` it is the normal way to the other transport.
-    ["Using transport strategy: ", "Proxy established successfully", "Local STDIO server running", "Received error (status "]
-        .iter()
-        .any(|words| scan::find(text, words).is_some())
+    [
+        "Using transport strategy: ",
+        "Proxy established successfully",
+        "Local STDIO server running",
+        "Received error (status ",
+    ]
+    .iter()
+    .any(|words| scan::find(text, words).is_some())
 }
 
 /// Only the id is printed: a message of which nothing else is known.

@@ -486,6 +486,7 @@ impl Correlator {
             contacts.sort_by_key(|index| self.case.contacts[*index as usize].attempt.origin);
             run.contacts = contacts;
         }
+        self.case.servers = super::Servers::new(&self.case);
         self.case
     }
 }

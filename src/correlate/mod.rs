@@ -14,6 +14,7 @@ mod operations;
 mod place;
 mod reach;
 mod runs;
+mod servers;
 mod steps;
 
 use std::collections::VecDeque;
@@ -24,6 +25,8 @@ pub use facts::{
     AnswerFacts, AnswerKind, Author, Basis, Call, Contact, ContactKind, HttpFacts, Key, Mark, NONE, Operation, RpcId,
     Run, Seen, Sighting, SourceFacts, Strand, StrandEvent, StrandFact, ToolFacts, ToolsFacts, Transport,
 };
+
+pub use servers::Servers;
 
 use crate::{
     event::{Direction, Event, Id, Kind, Origin, SourceId, Upstream, Witness},
@@ -69,6 +72,8 @@ pub struct Case {
     pub operations: Vec<Operation>,
     /// Operation of each call that is in one.
     pub operation_of: FxHashMap<u32, u32>,
+    /// Runs by server.
+    pub servers: Servers,
     /// Contacts of each call that has any, in order.
     pub contacts_of: FxHashMap<u32, Vec<u32>>,
 }

@@ -49,7 +49,9 @@ fn sniff(head: &Head<'_>) -> bool {
         .filter_map(|line| std::str::from_utf8(line).ok())
         .filter(|line| !line.contains("phase=") && !line.starts_with("ts="))
         .take(LOOKED_AT)
-        .any(|line| rich_head(line).is_some() || uvicorn(line).is_some() || stamped(line).is_some_and(|line| line.comma))
+        .any(|line| {
+            rich_head(line).is_some() || uvicorn(line).is_some() || stamped(line).is_some_and(|line| line.comma)
+        })
 }
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
@@ -124,7 +126,8 @@ fn without_place(text: &str) -> &str {
     let trimmed = text.trim_end();
     let place = trimmed.rsplit(' ').next().unwrap_or("");
     let is_place = place.split_once(".py:").is_some_and(|(file, line)| {
-        file.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'<' | b'>')) && line.bytes().all(|b| b.is_ascii_digit())
+        file.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'<' | b'>'))
+            && line.bytes().all(|b| b.is_ascii_digit())
     });
     if is_place { trimmed[..trimmed.len() - place.len()].strip_suffix(' ').unwrap_or("") } else { trimmed }
 }
@@ -140,7 +143,9 @@ fn uvicorn(text: &str) -> Option<(&str, &str)> {
 }
 
 fn is_logger(name: &str) -> bool {
-    !name.is_empty() && name.len() <= 120 && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+    !name.is_empty()
+        && name.len() <= 120
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
 }
 
 /// A line that begins with a full stamp.
@@ -267,11 +272,14 @@ mod tests {
 
     #[test]
     fn uvicorn_and_basic_config() {
-        decoded("INFO:     127.0.0.1:1 - \"POST /mcp HTTP/1.1\" 200 OK\nINFO:mcp.server.lowlevel.server:Processing request of type PingRequest", |events| {
-            assert!(matches!(events[0].kind, Kind::Access(Access { status: 200, .. })), "{events:?}");
-            let Kind::Remark(remark) = events[1].kind else { panic!("{events:?}") };
-            assert_eq!((remark.kind, remark.call.method), (RemarkKind::Processing, Some("ping")));
-        });
+        decoded(
+            "INFO:     127.0.0.1:1 - \"POST /mcp HTTP/1.1\" 200 OK\nINFO:mcp.server.lowlevel.server:Processing request of type PingRequest",
+            |events| {
+                assert!(matches!(events[0].kind, Kind::Access(Access { status: 200, .. })), "{events:?}");
+                let Kind::Remark(remark) = events[1].kind else { panic!("{events:?}") };
+                assert_eq!((remark.kind, remark.call.method), (RemarkKind::Processing, Some("ping")));
+            },
+        );
     }
 
     #[test]
@@ -279,19 +287,33 @@ mod tests {
         let arena = Bump::new();
         let mut sink = Sink::new();
         let text = "[11/30/26 03:05:38] DEBUG    Using selector: EpollSelector selector_events.py:54";
-        let origin = crate::event::Origin { source: crate::event::SourceId(0), record: std::num::NonZeroU32::MIN, offset: 0 };
+        let origin =
+            crate::event::Origin { source: crate::event::SourceId(0), record: std::num::NonZeroU32::MIN, offset: 0 };
         let at = time::parse("2026-11-30T03:05:38.123Z");
         let outer = Body { at, witness: Some(Witness::Server), ..Body::bare(Record { origin, text, arena: &arena }) };
         assert!(read(text, &outer, &mut sink));
-        assert_eq!((piece(&sink.events[0]).text, sink.events[0].witness), ("Using selector: EpollSelector", Some(Witness::Server)));
+        assert_eq!(
+            (piece(&sink.events[0]).text, sink.events[0].witness),
+            ("Using selector: EpollSelector", Some(Witness::Server))
+        );
     }
 
     #[test]
     fn other_lines_are_not_claimed() {
-        for text in ["hello", "{\"a\":1}", "2026-07-22T14:03:13.083Z worker 1", "INFO about the thing", "[2026-11-30T03:09:21.360Z] [info] x"] {
+        for text in [
+            "hello",
+            "{\"a\":1}",
+            "2026-07-22T14:03:13.083Z worker 1",
+            "INFO about the thing",
+            "[2026-11-30T03:09:21.360Z] [info] x",
+        ] {
             let arena = Bump::new();
             let mut sink = Sink::new();
-            let origin = crate::event::Origin { source: crate::event::SourceId(0), record: std::num::NonZeroU32::MIN, offset: 0 };
+            let origin = crate::event::Origin {
+                source: crate::event::SourceId(0),
+                record: std::num::NonZeroU32::MIN,
+                offset: 0,
+            };
             assert!(!decode(&Record { origin, text, arena: &arena }, &mut sink), "{text}");
             assert!(!sniff(&Head { bytes: text.as_bytes() }), "{text}");
         }

@@ -23,7 +23,7 @@ pub use outcome::{Layer, Outcome};
 pub use reach::{ReachAnswer, ReachVerdict, Target};
 pub use restart::{RESTART_RULES, RestartRule};
 pub use retry::{Caution, Helps, Opinion, RETRY_RULES, RetryRule};
-pub use run::{Answer, RunFacts, RunVerdict, Servers};
+pub use run::{Answer, RunFacts, RunVerdict};
 
 use crate::{
     correlate::{Case, Mark},
@@ -173,9 +173,7 @@ const CHUNK: usize = 4096;
 
 /// Judges a case. `keep` says which calls the report lists; all are counted.
 pub fn judge(case: &Case, keep: impl Fn(&CallVerdict) -> bool + Sync) -> Verdicts {
-    let servers = Servers::new(case);
-    let runs: Vec<RunFacts<'_>> =
-        (0..case.runs.len()).into_par_iter().map(|run| RunFacts::new(case, &servers, run)).collect();
+    let runs: Vec<RunFacts<'_>> = (0..case.runs.len()).into_par_iter().map(|run| RunFacts::new(case, run)).collect();
     let indices: Vec<u32> = (0..u32::try_from(case.calls.len()).unwrap_or(u32::MAX)).collect();
     let chunks: Vec<(Totals, Vec<(u32, CallVerdict)>)> = indices
         .par_chunks(CHUNK)

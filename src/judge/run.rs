@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
-
 use super::{Evidence, Layer, ReachAnswer, ReachVerdict, call, reach, restart};
 use crate::{
     correlate::{
@@ -61,46 +59,9 @@ pub struct Coverage {
     pub to: Mark,
 }
 
-/// The runs of each server: what rules ask about a server's other lives.
-#[derive(Debug, Default)]
-pub struct Servers {
-    runs: FxHashMap<Symbol, Vec<u32>>,
-    outside: FxHashMap<Symbol, Vec<u32>>,
-}
-
-impl Servers {
-    /// Collects the runs of each server by its recorded name.
-    pub fn new(case: &Case) -> Self {
-        let mut servers = Self::default();
-        for (index, run) in (0_u32..).zip(&case.runs) {
-            let Some(server) = run.strands.iter().find_map(|strand| case.strands[*strand as usize].server) else { continue };
-            servers.runs.entry(server).or_default().push(index);
-            let outside = run.contacts.iter().copied().filter(|contact| {
-                let contact = &case.contacts[*contact as usize];
-                call::is_attempt(contact) && contact.outside
-            });
-            servers.outside.entry(server).or_default().extend(outside);
-        }
-        servers
-    }
-
-    /// How many runs of a server begin after this one.
-    fn later(&self, server: Symbol, run: usize) -> usize {
-        let runs = self.runs.get(&server).map_or(&[][..], Vec::as_slice);
-        runs.len() - runs.partition_point(|other| *other as usize <= run)
-    }
-
-    /// Contacts outside any call in all recorded runs of a server.
-    pub fn outside(&self, server: Symbol) -> &[u32] {
-        self.outside.get(&server).map_or(&[], Vec::as_slice)
-    }
-}
-
 /// What the rules ask about a run.
 #[derive(Debug)]
 pub struct RunFacts<'c> {
-    /// All servers of the case.
-    pub servers: &'c Servers,
     /// The case.
     pub case: &'c Case,
     /// The run.
@@ -135,7 +96,7 @@ pub struct RunFacts<'c> {
 
 impl<'c> RunFacts<'c> {
     /// Collects the facts of a run.
-    pub fn new(case: &'c Case, servers: &'c Servers, index: usize) -> Self {
+    pub fn new(case: &'c Case, index: usize) -> Self {
         let run = &case.runs[index];
         let strands: Vec<&Strand> = run.strands.iter().map(|strand| &case.strands[*strand as usize]).collect();
         let initialize = run
@@ -145,7 +106,6 @@ impl<'c> RunFacts<'c> {
             .map(|call| &case.calls[*call as usize])
             .find(|call| case.name(call.method) == "initialize" && call.direction == Direction::ToServer);
         let mut facts = Self {
-            servers,
             case,
             run,
             index,
@@ -603,7 +563,7 @@ fn revision(facts: &RunFacts<'_>) -> Option<(Symbol, bool)> {
 
 /// Later runs of the same server.
 fn restarts(facts: &RunFacts<'_>) -> u32 {
-    let later = facts.server().map_or(0, |server| facts.servers.later(server, facts.index));
+    let later = facts.server().map_or(0, |server| facts.case.servers.later(server, facts.index));
     u32::try_from(later).unwrap_or(u32::MAX)
 }
 

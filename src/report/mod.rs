@@ -1,6 +1,192 @@
 //! The report: everything a person or a pipeline reads. All quoted text passes [`redact`] and [`escape`].
 //!
-//! It does not decide anything: verdicts arrive ready.
+//! It does not decide anything: verdicts arrive ready. It does not read sources: the quotes arrive ready, too.
 
 pub mod escape;
+mod json;
+mod layout;
+mod markdown;
+mod names;
+mod ndjson;
 pub mod redact;
+mod schema;
+mod select;
+mod table;
+#[cfg(test)]
+mod tests;
+mod view;
+mod wire;
+
+use std::{collections::BTreeMap, io};
+
+pub use schema::schema;
+
+use crate::{
+    correlate::Case,
+    event::Origin,
+    judge::{CallVerdict, Verdicts},
+    notice::NoticeKind,
+    time::Timestamp,
+};
+
+/// The longest quote, in characters.
+pub const QUOTE_LIMIT: usize = 240;
+
+/// What was read of one source, beside what correlation keeps of it.
+#[derive(Clone, Debug, Default)]
+pub struct SourceInfo {
+    /// Path as given or found.
+    pub path: String,
+    /// Path inside an archive.
+    pub member: Option<String>,
+    /// SHA-256 of the stored file, hexadecimal.
+    pub sha256: String,
+    /// SHA-256 of the member's content, hexadecimal.
+    pub member_sha256: Option<String>,
+    /// Size of the stored file.
+    pub bytes: u64,
+    /// Name of the format.
+    pub format: &'static str,
+    /// Wrappers that were peeled, outermost first.
+    pub wrappers: Vec<&'static str>,
+    /// Records.
+    pub records: u64,
+    /// Bytes of the decoded content.
+    pub content_bytes: u64,
+    /// The zone of its stamps was given by an option.
+    pub zone_by_option: bool,
+    /// Trouble while reading.
+    pub notices: Vec<NoticeCount>,
+    /// Records from which nothing was learned.
+    pub unexplained: u64,
+}
+
+/// One kind of trouble in one source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoticeCount {
+    /// What happened.
+    pub kind: NoticeKind,
+    /// How often.
+    pub count: u64,
+    /// Where first: record and byte.
+    pub first: Option<(u64, u64)>,
+}
+
+/// The words of records, already masked and cut, by place.
+pub type Quotes = BTreeMap<Origin, String>;
+
+/// Which calls are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallsShown {
+    /// Everything but plain successes.
+    #[default]
+    Failed,
+    /// All.
+    All,
+}
+
+impl CallsShown {
+    /// Whether a call is listed; also what [`crate::judge::judge`] should keep.
+    pub fn keeps(self, verdict: &CallVerdict) -> bool {
+        self == Self::All || !verdict.outcome.is_success()
+    }
+}
+
+/// Selects what is shown, never what is read: a filter must not make a verdict safer.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Name of the run.
+    pub run: Option<String>,
+    /// Name of the server.
+    pub server: Option<String>,
+    /// Name of the tool.
+    pub tool: Option<String>,
+    /// Nothing that ended before.
+    pub since: Option<Timestamp>,
+    /// Nothing that began after.
+    pub until: Option<Timestamp>,
+}
+
+/// A record from which nothing was learned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unexplained {
+    /// Where it stands.
+    pub origin: Origin,
+    /// Its words, masked and cut.
+    pub quote: String,
+}
+
+/// What the report shows.
+#[derive(Clone, Debug, Default)]
+pub struct ReportOptions {
+    /// Which calls are listed.
+    pub calls: CallsShown,
+    /// What is shown at all.
+    pub select: Selection,
+    /// Digests of arguments are printed. A digest of a small secret can be guessed.
+    pub digests: bool,
+    /// The records from which nothing was learned, if they are wanted.
+    pub unexplained: Option<Vec<Unexplained>>,
+}
+
+/// Everything a renderer needs. Complete before any renderer runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// The facts.
+    pub case: &'a Case,
+    /// What was made of them.
+    pub verdicts: &'a Verdicts,
+    /// One per source, in source order.
+    pub sources: &'a [SourceInfo],
+    /// The words of the cited records. A place without words is cited without them.
+    pub quotes: &'a Quotes,
+    /// What is shown.
+    pub options: &'a ReportOptions,
+}
+
+/// What the output device can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal.
+    pub width: u16,
+    /// ANSI colors are welcome.
+    pub color: bool,
+}
+
+/// One form of the report, as a value.
+#[derive(Debug)]
+pub struct Renderer {
+    /// The name after `--output`.
+    pub name: &'static str,
+    /// One line for people.
+    pub title: &'static str,
+    /// Markdown: for whom it is, what it holds, what it leaves out.
+    pub doc: &'static str,
+    /// Extension of files of this form.
+    pub extension: &'static str,
+    /// Adds the places whose words it will show.
+    pub cites: fn(&Report<'_>, &mut Vec<Origin>),
+    /// Writes the report.
+    pub render: fn(&Report<'_>, Style, &mut dyn io::Write) -> io::Result<()>,
+}
+
+/// All renderers; the first is the default.
+pub static RENDERERS: &[Renderer] = &[table::RENDERER, markdown::RENDERER, json::RENDERER, ndjson::RENDERER];
+
+/// The renderer of that name.
+pub fn renderer(name: &str) -> Option<&'static Renderer> {
+    RENDERERS.iter().find(|renderer| renderer.name == name)
+}
+
+/// The places whose words the renderers will show, in order of source and byte, each once.
+///
+/// The quotes of the given report are not looked at, and may be empty.
+pub fn wanted_quotes(report: &Report<'_>, renderers: &[&Renderer]) -> Vec<Origin> {
+    let mut wanted = Vec::new();
+    for renderer in renderers {
+        (renderer.cites)(report, &mut wanted);
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted
+}

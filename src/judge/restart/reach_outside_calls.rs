@@ -42,5 +42,5 @@ fn outside_calls<'c>(facts: &RunFacts<'c>) -> impl Iterator<Item = &'c Contact> 
 fn other_runs<'c>(facts: &RunFacts<'c>) -> Vec<&'c Contact> {
     let Some(server) = facts.server() else { return Vec::new() };
     let case = facts.case;
-    facts.servers.outside(server).iter().map(|index| &case.contacts[*index as usize]).collect()
+    case.servers.outside(server).iter().map(|index| &case.contacts[*index as usize]).collect()
 }

@@ -1,0 +1,340 @@
+//! The whole job: discover, read, decode, correlate, judge, quote. Wiring only; every stage lives elsewhere.
+
+use std::{collections::BTreeMap, path::Path};
+
+use rayon::prelude::*;
+
+use crate::{
+    assemble::Assembler,
+    correlate::{Case, Correlator, SourceMeta},
+    error::Error,
+    event::{Kind, Origin, SourceId, Witness},
+    format::{self, Format, Head},
+    frame::Framing,
+    judge::{self, Verdicts},
+    notice::{Loss, Notice, NoticeKind},
+    record::{Record, Sink},
+    report::{CallsShown, NoticeCount, QUOTE_LIMIT, Quotes, SourceInfo, Unexplained, redact},
+    source::{self, Block, Found, PathArgument, ReadOptions, Reader, SourceEntry},
+    wrap::ansi,
+};
+
+/// How an incident is read.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How inputs are cut into blocks.
+    pub read: ReadOptions,
+    /// Zone of all stamps without one, seconds east of UTC.
+    pub zone: Option<i32>,
+    /// Which calls keep their verdict.
+    pub calls: CallsShown,
+    /// Places of records that nothing was learned from are kept, at most this many.
+    pub unexplained: usize,
+}
+
+/// What is told while reading.
+pub trait Progress: Sync {
+    /// So many bytes will be read, as far as can be told.
+    fn total(&self, bytes: u64);
+    /// The next source begins.
+    fn begin(&self, path: &str);
+    /// So many bytes were read since the last call.
+    fn advance(&self, bytes: u64);
+}
+
+/// Nobody is told.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn total(&self, _: u64) {}
+    fn begin(&self, _: &str) {}
+    fn advance(&self, _: u64) {}
+}
+
+/// An incident, analysed.
+#[derive(Debug)]
+pub struct Analysis {
+    /// The facts.
+    pub case: Case,
+    /// What was made of them.
+    pub verdicts: Verdicts,
+    /// One per source.
+    pub sources: Vec<SourceInfo>,
+    /// What was found under the paths.
+    pub found: Found,
+    /// Records from which nothing was learned, if asked for.
+    pub unexplained: Vec<Unexplained>,
+    framings: Vec<Framing>,
+}
+
+/// Reads and judges everything under the given paths as one incident.
+///
+/// # Errors
+/// Only faults of the invocation; what is wrong with an input is a notice.
+pub fn analyze(arguments: &[PathArgument], options: &Options, progress: &dyn Progress) -> Result<Analysis, Error> {
+    let found = source::discover(arguments)?;
+    progress.total(found.entries.iter().filter_map(SourceEntry::stored_bytes).sum());
+    let mut correlator = Correlator::default();
+    let mut sources = Vec::with_capacity(found.entries.len());
+    let mut framings = Vec::with_capacity(found.entries.len());
+    let mut unexplained = Vec::new();
+    for entry in &found.entries {
+        progress.begin(&entry.path);
+        let mut reading = Reading::new(entry, options);
+        reading.run(&mut correlator, options, progress);
+        framings.push(reading.framing);
+        unexplained.extend(reading.unexplained_places.drain(..).take(options.unexplained - unexplained.len()));
+        sources.push(reading.info);
+    }
+    note_skipped(&found, &mut sources);
+    let case = correlator.link();
+    let verdicts = judge::judge(&case, |verdict| options.calls.keeps(verdict));
+    let mut analysis = Analysis { case, verdicts, sources, found, unexplained: Vec::new(), framings };
+    let quotes = analysis.quotes(&unexplained);
+    analysis.unexplained = unexplained
+        .into_iter()
+        .map(|origin| Unexplained { origin, quote: quotes.get(&origin).cloned().unwrap_or_default() })
+        .collect();
+    Ok(analysis)
+}
+
+impl Analysis {
+    /// Fetches the words of records again: one pass per source, masked and cut.
+    pub fn quotes(&self, wanted: &[Origin]) -> Quotes {
+        let mut by_source: BTreeMap<usize, Vec<Origin>> = BTreeMap::new();
+        for origin in wanted {
+            by_source.entry(origin.source.0 as usize).or_default().push(*origin);
+        }
+        let fetched: Vec<Vec<(Origin, String)>> = by_source
+            .into_par_iter()
+            .map(|(source, origins)| {
+                let offsets: Vec<u64> = origins.iter().map(|origin| origin.offset).collect();
+                let texts = source::fetch(&self.found.entries[source], self.framings[source], &offsets, QUOTE_BYTES);
+                let quote = |origin: Origin| Some((origin, redact::quote(texts.get(&origin.offset)?, QUOTE_LIMIT)));
+                origins.into_iter().filter_map(quote).collect()
+            })
+            .collect();
+        fetched.into_iter().flatten().collect()
+    }
+
+    /// Whether any format was recognised, or anything learned.
+    pub fn recognised(&self) -> bool {
+        self.case.sources.iter().any(|source| source.events > 0)
+    }
+
+    /// Whether a path was missing or an input could not be read.
+    pub fn incomplete(&self) -> bool {
+        !self.found.missing.is_empty()
+            || self.found.skipped.iter().any(|skipped| skipped.kind == NoticeKind::Unreadable)
+            || self
+                .sources
+                .iter()
+                .flat_map(|source| &source.notices)
+                .any(|notice| notice.kind == NoticeKind::Unreadable)
+    }
+}
+
+/// How many bytes of a record are fetched for a quote: enough for the mask to see a secret whole.
+const QUOTE_BYTES: usize = 4 << 10;
+
+/// What was skipped inside an archive or folder is a notice of the source it stands beside, if there is one.
+fn note_skipped(found: &Found, sources: &mut [SourceInfo]) {
+    for skipped in &found.skipped {
+        if let Some(info) = sources.iter_mut().find(|info| info.path == skipped.path) {
+            count(&mut info.notices, skipped.kind, None);
+        }
+    }
+}
+
+/// Blocks that are decoded at once.
+const BATCH: usize = 4;
+
+/// One source while it is read.
+struct Reading<'e> {
+    entry: &'e SourceEntry,
+    framing: Framing,
+    format: Option<&'static Format>,
+    info: SourceInfo,
+    unexplained_places: Vec<Origin>,
+}
+
+impl<'e> Reading<'e> {
+    fn new(entry: &'e SourceEntry, options: &Options) -> Self {
+        let info = SourceInfo {
+            path: entry.path.clone(),
+            member: entry.member.clone(),
+            zone_by_option: entry.hints.zone.or(options.zone).is_some(),
+            format: "text",
+            ..SourceInfo::default()
+        };
+        Self { entry, framing: Framing::Lines, format: None, info, unexplained_places: Vec::new() }
+    }
+
+    fn run(&mut self, correlator: &mut Correlator, options: &Options, progress: &dyn Progress) {
+        let mut reader = match Reader::open(self.entry, &options.read) {
+            Ok(reader) => reader,
+            Err(_) => {
+                count(&mut self.info.notices, NoticeKind::Unreadable, None);
+                correlator.begin(&SourceMeta::default());
+                correlator.end(true);
+                return;
+            }
+        };
+        self.recognise(reader.head());
+        reader.set_framing(self.framing);
+        correlator.begin(&SourceMeta {
+            witness: self.entry.hints.witness.or(self.format.and_then(|format| format.witness)),
+            witness_hint: witness_of_name(self.entry.member.as_deref().unwrap_or(&self.entry.path)),
+            zone: self.entry.hints.zone.or(options.zone),
+            server: self.entry.hints.server.as_deref(),
+            run: self.entry.hints.run.as_deref(),
+        });
+        let mut assembler = Assembler::new();
+        self.read_blocks(&mut reader, &mut assembler, correlator, options, progress);
+        assembler.finish(&mut |event| correlator.push(event));
+        let summary = reader.finish();
+        self.info.bytes = summary.bytes;
+        self.info.content_bytes = summary.content_bytes;
+        self.info.records = summary.records;
+        self.info.sha256 = hexadecimal(&summary.sha256);
+        self.info.member_sha256 = summary.member_sha256.as_ref().map(|sum| hexadecimal(sum));
+        self.info.unexplained = assembler.unexplained();
+        let lossy = self.info.notices.iter().any(|notice| notice.kind.loss() == Loss::Data);
+        correlator.end(lossy);
+    }
+
+    fn recognise(&mut self, head: &str) {
+        let arena = bumpalo::Bump::new();
+        let head = ansi::strip(head, &arena);
+        self.format = self.entry.hints.format.or_else(|| format::sniff(&Head { bytes: head.as_bytes() }));
+        if let Some(format) = self.format {
+            self.framing = format.framing;
+            self.info.format = format.name;
+        }
+    }
+
+    /// Decodes one batch in parallel while the next one is read; folds the events in order.
+    fn read_blocks(
+        &mut self,
+        reader: &mut Reader,
+        assembler: &mut Assembler,
+        correlator: &mut Correlator,
+        options: &Options,
+        progress: &dyn Progress,
+    ) {
+        let (format, source) = (self.format, self.entry.id);
+        let mut batch = read_batch(reader, Vec::new());
+        let mut spare = Vec::new();
+        let mut read = 0;
+        while !batch.is_empty() {
+            progress.advance(reader.bytes_read() - read);
+            read = reader.bytes_read();
+            let (decoded, next) = rayon::join(
+                // An arena is not shared between threads: each block is lent to one.
+                || batch.par_iter_mut().map(|block| decode_block(format, source, block)).collect::<Vec<_>>(),
+                || read_batch(reader, std::mem::take(&mut spare)),
+            );
+            for decoded in &decoded {
+                self.fold(decoded, assembler, correlator, options);
+            }
+            drop(decoded);
+            spare = std::mem::replace(&mut batch, next);
+        }
+    }
+
+    fn fold(
+        &mut self,
+        decoded: &Decoded<'_>,
+        assembler: &mut Assembler,
+        correlator: &mut Correlator,
+        options: &Options,
+    ) {
+        for notice in decoded.notices.iter().chain(&decoded.sink.notices) {
+            self.notice(*notice, decoded);
+        }
+        for event in &decoded.sink.events {
+            if options.unexplained > self.unexplained_places.len() && matches!(event.kind, Kind::Text(_)) {
+                self.unexplained_places.push(event.origin);
+            }
+            assembler.push(event, &mut |event| correlator.push(event));
+        }
+    }
+
+    /// A last line that is cut in the middle is a torn tail, not a damaged record.
+    fn notice(&mut self, notice: Notice, decoded: &Decoded<'_>) {
+        let at_end = decoded.torn_from.is_some_and(|from| notice.origin.offset >= from);
+        let kind = if notice.kind == NoticeKind::NotJson && at_end { NoticeKind::TornTail } else { notice.kind };
+        count(&mut self.info.notices, kind, Some(notice.origin));
+    }
+}
+
+fn read_batch(reader: &mut Reader, mut spare: Vec<Block>) -> Vec<Block> {
+    let mut batch = Vec::with_capacity(BATCH);
+    while batch.len() < BATCH {
+        match reader.next_block(spare.pop()) {
+            Some(block) => batch.push(block),
+            None => break,
+        }
+    }
+    batch
+}
+
+/// What came out of one block. An arena cannot be shared between threads, so the block itself stays behind.
+struct Decoded<'b> {
+    notices: &'b [Notice],
+    /// Where the last line begins, if it has no line end.
+    torn_from: Option<u64>,
+    sink: Sink<'b>,
+}
+
+/// Decodes the records of one block. Pure: no state crosses from one record to the next.
+fn decode_block<'b>(format: Option<&'static Format>, source: SourceId, block: &'b mut Block) -> Decoded<'b> {
+    let block: &'b Block = block;
+    let mut sink = Sink::new();
+    for record in block.records(source) {
+        let text = ansi::strip(record.text, record.arena);
+        if !text.trim_start().is_empty() {
+            format::decode(format, &Record { text, ..record }, &mut sink);
+        }
+    }
+    let last_line = block.text.rfind('\n').map_or(0, |end| end + 1) as u64;
+    let torn_from = block.ends_without_newline.then_some(block.offset + last_line);
+    Decoded { notices: &block.notices, torn_from, sink }
+}
+
+/// Who a file's name says wrote it. A hint: content decides where it can.
+fn witness_of_name(path: &str) -> Option<Witness> {
+    let name = Path::new(path).file_name()?.to_str()?.to_ascii_lowercase();
+    [
+        ("client", Witness::Client),
+        ("mcp-server-", Witness::Client),
+        ("server", Witness::Server),
+        ("stderr", Witness::Server),
+        ("proxy", Witness::Proxy),
+        ("gateway", Witness::Proxy),
+        ("strace", Witness::Network),
+        ("egress", Witness::Network),
+    ]
+    .into_iter()
+    .find(|(word, _)| name.contains(word))
+    .map(|(_, witness)| witness)
+}
+
+fn count(notices: &mut Vec<NoticeCount>, kind: NoticeKind, origin: Option<Origin>) {
+    let first = origin.map(|origin| (u64::from(origin.record.get()), origin.offset));
+    match notices.iter_mut().find(|known| known.kind == kind) {
+        Some(known) => known.count += 1,
+        None => notices.push(NoticeCount { kind, count: 1, first }),
+    }
+    notices.sort_by_key(|notice| notice.kind);
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        use std::fmt::Write as _;
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,427 @@
+//! The command line: what can be asked, and how the answer gets out.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{self, IsTerminal, Write},
+    path::PathBuf,
+};
+
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::{
+    analyze::{self, Analysis, Options},
+    error::{Error, ExitStatus},
+    explain,
+    fail_on::FailOn,
+    progress::Bar,
+    report::{self, CallsShown, RENDERERS, Renderer, Report, ReportOptions, Selection, Style, redact},
+    source::{PathArgument, ReadOptions},
+    time::{self, Timestamp},
+};
+
+/// Post-mortem analysis of agents and MCP servers: how far each call got, which layer failed, whether a retry is safe, what reached the outside.
+#[derive(Debug, Parser)]
+#[command(name = "mcp-postmortem", version, max_term_width = 100, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 analysed; 1 something named by --fail-on was found; 2 usage or fatal error, or one of \
+several paths was missing (the rest is analysed first); 3 nothing recognised; 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Analyzes files, folders, archives or standard input (-) as one incident.
+    #[command(after_help = EXIT_CODES)]
+    Analyze(Box<AnalyzeArguments>),
+    /// Explains a rule: what it means, how it is recognised, what it is not, what to do.
+    Explain {
+        /// Name of a rule, as reports show it; see `rules`.
+        rule: String,
+    },
+    /// Lists the input formats, or documents one.
+    Formats {
+        /// Name of a format.
+        name: Option<String>,
+    },
+    /// Lists the rules.
+    Rules,
+    /// Prints the JSON Schema of `--output json`.
+    Schema,
+    /// Prints a completion script.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Prints the manual page.
+    Man,
+}
+
+#[derive(Debug, clap::Args)]
+struct AnalyzeArguments {
+    /// Files, folders, archives, or - for standard input; `PATH@key=value,…` gives hints: format, witness, zone, server, run.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<OsString>,
+
+    /// Form of the report, and the file it goes to: table, markdown, json, ndjson. Repeatable.
+    #[arg(short, long, value_name = "KIND[=FILE]", help_heading = "Output")]
+    output: Vec<String>,
+    /// Which calls are listed; totals always count all.
+    #[arg(long, value_enum, default_value_t = Calls::Failed, help_heading = "Output")]
+    calls: Calls,
+    /// Lists the records from which nothing was learned.
+    #[arg(long, help_heading = "Output")]
+    unexplained: bool,
+    /// Prints digests of arguments. A digest of a small secret can be guessed.
+    #[arg(long, help_heading = "Output")]
+    digests: bool,
+    /// When to use color.
+    #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
+    color: Color,
+    /// Shows no progress bar.
+    #[arg(long, help_heading = "Output")]
+    no_progress: bool,
+
+    /// Shows only this run.
+    #[arg(long, value_name = "RUN", help_heading = "Selection")]
+    run: Option<String>,
+    /// Shows only runs of this server.
+    #[arg(long, value_name = "NAME", help_heading = "Selection")]
+    server: Option<String>,
+    /// Shows only calls of this tool.
+    #[arg(long, value_name = "NAME", help_heading = "Selection")]
+    tool: Option<String>,
+    /// Shows nothing that ended before this instant (RFC 3339).
+    #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Selection")]
+    since: Option<Timestamp>,
+    /// Shows nothing that began after this instant (RFC 3339).
+    #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Selection")]
+    until: Option<Timestamp>,
+
+    /// Zone of all stamps without one: UTC, +02:00, -0530.
+    #[arg(long, value_name = "ZONE", value_parser = zone, allow_hyphen_values = true, help_heading = "Reading")]
+    zone: Option<i32>,
+    /// The largest record that is read; larger ones are skipped and counted.
+    #[arg(long, value_name = "BYTES", value_parser = size, default_value = "64M", help_heading = "Reading")]
+    max_record: usize,
+    /// Threads; 0 takes one per core. The report does not depend on it.
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Reading")]
+    threads: usize,
+
+    /// Ends with code 1 if this is found: failed-call, unknown, unsafe-retry, duplicate, finding:RULE, finding:high|medium|low. Repeatable.
+    #[arg(long, value_name = "CLASS", help_heading = "Exit code")]
+    fail_on: Vec<FailOn>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Calls {
+    /// Everything but plain successes.
+    Failed,
+    /// All.
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+fn instant(text: &str) -> Result<Timestamp, String> {
+    match time::parse(text) {
+        Some(stamp) if stamp.shape == time::Shape::Utc => Ok(stamp.at),
+        Some(_) => Err("the instant needs a zone, such as Z or +02:00".to_owned()),
+        None => Err("not an RFC 3339 instant, such as 2026-07-22T14:03:13Z".to_owned()),
+    }
+}
+
+fn zone(text: &str) -> Result<i32, String> {
+    time::parse_zone(text).ok_or_else(|| "not a zone, such as UTC or +02:00".to_owned())
+}
+
+fn size(text: &str) -> Result<usize, String> {
+    let (digits, unit) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (&text[..text.len() - 1], 10),
+        Some(b'm' | b'M') => (&text[..text.len() - 1], 20),
+        Some(b'g' | b'G') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number: usize = digits.parse().map_err(|_| "not a size, such as 64M".to_owned())?;
+    number
+        .checked_shl(unit)
+        .filter(|size| size >> unit == number && *size > 0)
+        .ok_or_else(|| "a size out of range".to_owned())
+}
+
+/// Runs the program with these arguments; what goes wrong is told on standard error.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let status = if error.use_stderr() { ExitStatus::Failed } else { ExitStatus::Analysed };
+            // A closed pipe while help is printed is nobody's fault.
+            let _ = error.print();
+            return status;
+        }
+    };
+    match execute(cli.command) {
+        Ok(status) => status,
+        Err(Error::BrokenPipe) => ExitStatus::Analysed,
+        Err(error) => {
+            complain(&format!("error: {error}"));
+            ExitStatus::Failed
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<ExitStatus, Error> {
+    match command {
+        Command::Analyze(arguments) => analyze_command(&arguments),
+        Command::Explain { rule } => match explain::rule(&rule) {
+            Some(text) => print(&text),
+            None => Err(Error::Usage(format!(
+                "no rule is named \"{}\"; see `mcp-postmortem rules`",
+                redact::quote(&rule, 60)
+            ))),
+        },
+        Command::Formats { name: None } => print(&explain::formats()),
+        Command::Formats { name: Some(name) } => match explain::format(&name) {
+            Some(text) => print(&text),
+            None => Err(Error::Usage(format!(
+                "no format is named \"{}\"; see `mcp-postmortem formats`",
+                redact::quote(&name, 60)
+            ))),
+        },
+        Command::Rules => print(&explain::rules()),
+        Command::Schema => print(report::schema()),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "mcp-postmortem", &mut script);
+            print_bytes(&script)
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(write_error)?;
+            print_bytes(&page)
+        }
+    }
+}
+
+/// The whole help of all commands as Markdown, for the generated page.
+pub fn help_markdown() -> String {
+    let mut text = String::new();
+    let mut command = Cli::command().term_width(100);
+    command.build();
+    for path in ["", "analyze", "explain", "formats", "rules", "schema", "completions", "man"] {
+        let shown = if path.is_empty() { Some(&mut command) } else { command.find_subcommand_mut(path) };
+        let Some(shown) = shown else { continue };
+        let title = if path.is_empty() { "mcp-postmortem".to_owned() } else { format!("mcp-postmortem {path}") };
+        let help = shown.render_long_help().to_string();
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        text.push_str("## `");
+        text.push_str(&title);
+        text.push_str("`\n\n```text\n");
+        text.push_str(help.join("\n").trim_end());
+        text.push_str("\n```\n\n");
+    }
+    text
+}
+
+/// One output: a renderer, and a file or standard output.
+struct Output {
+    renderer: &'static Renderer,
+    file: Option<PathBuf>,
+}
+
+fn outputs(arguments: &[String]) -> Result<Vec<Output>, Error> {
+    if arguments.is_empty() {
+        return Ok(vec![Output { renderer: &RENDERERS[0], file: None }]);
+    }
+    let parse = |argument: &String| {
+        let (name, file) = match argument.split_once('=') {
+            Some((_, "")) => return Err(Error::Usage(format!("--output {argument}: the file name is missing"))),
+            Some((name, file)) => (name, Some(PathBuf::from(file))),
+            None => (argument.as_str(), None),
+        };
+        let known: Vec<&str> = RENDERERS.iter().map(|renderer| renderer.name).collect();
+        match report::renderer(name) {
+            Some(renderer) => Ok(Output { renderer, file }),
+            None => Err(Error::Usage(format!("--output {name}: not one of {}", known.join(", ")))),
+        }
+    };
+    arguments.iter().map(parse).collect()
+}
+
+fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
+    let outputs = outputs(&arguments.output)?;
+    let paths: Vec<PathArgument> =
+        arguments.paths.iter().map(|path| PathArgument::parse(path)).collect::<Result<_, _>>()?;
+    let calls = match arguments.calls {
+        Calls::Failed => CallsShown::Failed,
+        Calls::All => CallsShown::All,
+    };
+    let options = Options {
+        read: ReadOptions { max_record: arguments.max_record, ..ReadOptions::default() },
+        zone: arguments.zone,
+        calls,
+        unexplained: if arguments.unexplained { UNEXPLAINED_LIMIT } else { 0 },
+    };
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(arguments.threads)
+        .build()
+        .map_err(|error| Error::Usage(format!("cannot start threads: {error}")))?;
+    pool.install(|| {
+        let bar = Bar::new(!arguments.no_progress);
+        let analysis = analyze::analyze(&paths, &options, &bar)?;
+        bar.finish();
+        tell_trouble(&analysis);
+        let report_options = ReportOptions {
+            calls,
+            select: selection(arguments),
+            digests: arguments.digests,
+            unexplained: arguments.unexplained.then(|| analysis.unexplained.clone()),
+        };
+        write_reports(&analysis, &report_options, &outputs, arguments.color)?;
+        Ok(status(&analysis, &arguments.fail_on))
+    })
+}
+
+/// How many records `--unexplained` lists.
+const UNEXPLAINED_LIMIT: usize = 1000;
+
+fn selection(arguments: &AnalyzeArguments) -> Selection {
+    Selection {
+        run: arguments.run.clone(),
+        server: arguments.server.clone(),
+        tool: arguments.tool.clone(),
+        since: arguments.since,
+        until: arguments.until,
+    }
+}
+
+/// Missing paths and skipped inputs, one line each.
+fn tell_trouble(analysis: &Analysis) {
+    for (path, reason) in &analysis.found.missing {
+        complain(&format!("error: cannot read {}: {}", shown(path), shown(reason)));
+    }
+    for skipped in &analysis.found.skipped {
+        let member = skipped.member.as_deref().map(|member| format!("!{}", shown(member))).unwrap_or_default();
+        complain(&format!(
+            "notice: {}{member}: {} ({})",
+            shown(&skipped.path),
+            skipped.kind.text(),
+            shown(&skipped.reason)
+        ));
+    }
+    for info in &analysis.sources {
+        for notice in info.notices.iter().filter(|notice| notice.kind.loss() == crate::notice::Loss::Data) {
+            let member = info.member.as_deref().map(|member| format!("!{}", shown(member))).unwrap_or_default();
+            let place =
+                notice.first.map(|(record, byte)| format!(" at record {record}, byte {byte}")).unwrap_or_default();
+            let times = if notice.count > 1 { format!(" (×{})", notice.count) } else { String::new() };
+            complain(&format!("notice: {}{member}{place}: {}{times}", shown(&info.path), notice.kind.text()));
+        }
+    }
+}
+
+fn shown(text: &str) -> String {
+    redact::quote(text, 400)
+}
+
+fn write_reports(analysis: &Analysis, options: &ReportOptions, outputs: &[Output], color: Color) -> Result<(), Error> {
+    let empty = report::Quotes::new();
+    let bare = Report {
+        case: &analysis.case,
+        verdicts: &analysis.verdicts,
+        sources: &analysis.sources,
+        quotes: &empty,
+        options,
+    };
+    let renderers: Vec<&Renderer> = outputs.iter().map(|output| output.renderer).collect();
+    let quotes = analysis.quotes(&report::wanted_quotes(&bare, &renderers));
+    let report = Report { quotes: &quotes, ..bare };
+    for output in outputs {
+        write_report(&report, output, color)?;
+    }
+    Ok(())
+}
+
+/// A file appears whole or not at all.
+fn write_report(report: &Report<'_>, output: &Output, color: Color) -> Result<(), Error> {
+    let Some(path) = &output.file else {
+        let stdout = io::stdout();
+        let color = color == Color::Always
+            || color == Color::Auto
+                && stdout.is_terminal()
+                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let mut writer = io::BufWriter::with_capacity(1 << 16, stdout.lock());
+        (output.renderer.render)(report, Style { width: WIDTH, color }, &mut writer).map_err(write_error)?;
+        return writer.flush().map_err(write_error);
+    };
+    let failed = |source| Error::Write { path: path.clone(), source };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".as_ref());
+    let temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let mut writer = io::BufWriter::with_capacity(1 << 16, temporary);
+    let style = Style { width: WIDTH, color: color == Color::Always };
+    (output.renderer.render)(report, style, &mut writer).map_err(failed)?;
+    let temporary = writer.into_inner().map_err(|error| failed(error.into_error()))?;
+    make_readable(temporary.as_file()).map_err(failed)?;
+    temporary.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Temporary files are private; a report has the rights that any new file has.
+#[cfg(unix)]
+fn make_readable(file: &fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn make_readable(_: &fs::File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Reports fit 80 columns everywhere: they are pasted into tickets.
+const WIDTH: u16 = 80;
+
+fn status(analysis: &Analysis, fail_on: &[FailOn]) -> ExitStatus {
+    if analysis.incomplete() {
+        ExitStatus::Failed
+    } else if !analysis.recognised() {
+        complain("error: nothing in the input was recognised; see `mcp-postmortem formats`");
+        ExitStatus::NothingRecognised
+    } else if fail_on.iter().any(|class| class.found(&analysis.case, &analysis.verdicts)) {
+        ExitStatus::Found
+    } else {
+        ExitStatus::Analysed
+    }
+}
+
+fn write_error(source: io::Error) -> Error {
+    if source.kind() == io::ErrorKind::BrokenPipe {
+        return Error::BrokenPipe;
+    }
+    Error::Write { path: "standard output".into(), source }
+}
+
+fn print(text: &str) -> Result<ExitStatus, Error> {
+    print_bytes(text.as_bytes())
+}
+
+fn print_bytes(bytes: &[u8]) -> Result<ExitStatus, Error> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(write_error)?;
+    Ok(ExitStatus::Analysed)
+}
+
+/// One line on standard error. If nobody listens there, nothing can be done about it.
+fn complain(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}

@@ -1,0 +1,44 @@
+//! The runs of each server by its recorded name: what is asked about a server's other lives.
+//!
+//! A name joins nothing here: it only says which runs are compared.
+
+use rustc_hash::FxHashMap;
+
+use super::Case;
+use crate::{event::ReachStage, symbol::Symbol};
+
+/// Runs and contacts by server.
+#[derive(Debug, Default)]
+pub struct Servers {
+    runs: FxHashMap<Symbol, Vec<u32>>,
+    outside: FxHashMap<Symbol, Vec<u32>>,
+}
+
+impl Servers {
+    /// Collects the runs of each server.
+    pub(super) fn new(case: &Case) -> Self {
+        let mut servers = Self::default();
+        for (index, run) in (0_u32..).zip(&case.runs) {
+            let server = run.strands.iter().find_map(|strand| case.strands[*strand as usize].server);
+            let Some(server) = server else { continue };
+            servers.runs.entry(server).or_default().push(index);
+            let outside = run.contacts.iter().copied().filter(|contact| {
+                let contact = &case.contacts[*contact as usize];
+                contact.stage >= ReachStage::Attempted && contact.outside
+            });
+            servers.outside.entry(server).or_default().extend(outside);
+        }
+        servers
+    }
+
+    /// How many runs of a server begin after this one.
+    pub fn later(&self, server: Symbol, run: usize) -> usize {
+        let runs = self.runs.get(&server).map_or(&[][..], Vec::as_slice);
+        runs.len() - runs.partition_point(|other| *other as usize <= run)
+    }
+
+    /// Contacts outside any call in all recorded runs of a server.
+    pub fn outside(&self, server: Symbol) -> &[u32] {
+        self.outside.get(&server).map_or(&[], Vec::as_slice)
+    }
+}

@@ -1,0 +1,93 @@
+//! What of a case is shown: the options that select, applied to runs, calls, operations and findings.
+//!
+//! It never changes a verdict or a total.
+
+use super::{Report, Selection};
+use crate::{
+    correlate::{Call, Case, Mark, Operation},
+    judge::{CallVerdict, Finding},
+    symbol::Symbol,
+    time::Timestamp,
+};
+
+/// The selection with its names looked up once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Selected<'a> {
+    case: &'a Case,
+    select: &'a Selection,
+    /// `Some(None)`: a name that occurs nowhere.
+    server: Option<Option<Symbol>>,
+    tool: Option<Option<Symbol>>,
+}
+
+impl<'a> Selected<'a> {
+    pub(super) fn new(report: &Report<'a>) -> Self {
+        let (case, select) = (report.case, &report.options.select);
+        let lookup = |name: &Option<String>| name.as_deref().map(|name| case.symbols.get(name));
+        Self { case, select, server: lookup(&select.server), tool: lookup(&select.tool) }
+    }
+
+    /// Whether a run is shown.
+    pub(super) fn run(&self, index: usize) -> bool {
+        let Some(run) = self.case.runs.get(index) else { return false };
+        if self.tool.is_some() {
+            return run.calls.iter().any(|call| self.call(*call));
+        }
+        let mut strands = run.strands.iter().map(|strand| &self.case.strands[*strand as usize]);
+        self.of_run(index) && strands.any(|strand| self.meets(strand.first, strand.last))
+    }
+
+    /// Whether a call is shown, if calls like it are listed.
+    pub(super) fn call(&self, index: u32) -> bool {
+        let Some(call) = self.case.calls.get(index as usize) else { return false };
+        let tool = self.tool.is_none_or(|tool| tool.is_some() && call.target == tool);
+        tool && self.of_run(call.run as usize) && self.in_window(call)
+    }
+
+    /// Whether an operation is shown.
+    pub(super) fn operation(&self, operation: &Operation) -> bool {
+        operation.attempts.iter().any(|call| self.call(*call))
+    }
+
+    /// Whether a finding is shown.
+    pub(super) fn finding(&self, finding: &Finding) -> bool {
+        match (finding.call, finding.run) {
+            (Some(call), _) => self.call(call),
+            (None, Some(run)) => self.run(run as usize),
+            (None, None) => true,
+        }
+    }
+
+    fn of_run(&self, index: usize) -> bool {
+        let Some(run) = self.case.runs.get(index) else {
+            return self.select.run.is_none() && self.server.is_none();
+        };
+        let server = self.server.is_none_or(|server| {
+            server.is_some() && run.strands.iter().any(|strand| self.case.strands[*strand as usize].server == server)
+        });
+        server && self.select.run.as_ref().is_none_or(|name| *name == run.name)
+    }
+
+    fn in_window(&self, call: &Call) -> bool {
+        match (call.asked.or(call.answered), call.answered.or(call.asked)) {
+            (Some(first), Some(last)) => self.meets(first, last),
+            _ => true,
+        }
+    }
+
+    /// Whether a window meets the selected one. What has no time cannot be left out.
+    fn meets(&self, first: Mark, last: Mark) -> bool {
+        let after = |mark: Mark, bound: Timestamp| self.case.placed(mark).is_none_or(|at| at >= bound);
+        let before = |mark: Mark, bound: Timestamp| self.case.placed(mark).is_none_or(|at| at <= bound);
+        self.select.since.is_none_or(|since| after(last, since))
+            && self.select.until.is_none_or(|until| before(first, until))
+    }
+}
+
+/// The calls that are listed.
+pub(super) fn calls<'a>(report: &Report<'a>) -> impl Iterator<Item = (u32, &'a CallVerdict)> + use<'a> {
+    let selected = Selected::new(report);
+    let shown = report.options.calls;
+    let kept = report.verdicts.calls.iter().map(|(index, verdict)| (*index, verdict));
+    kept.filter(move |(index, verdict)| shown.keeps(verdict) && selected.call(*index))
+}

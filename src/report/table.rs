@@ -1,0 +1,308 @@
+//! The report for a terminal: 80 columns, what to do first.
+//!
+//! It says nothing of its own: sentences and rows come from the view.
+
+use std::io::{self, Write};
+
+use super::{
+    Renderer, Report, Style,
+    layout::{Grid, at_most, cut, cut_left, paragraph},
+    view::{self, Advice, CallRow, Cite, Class, FindingRow, View},
+};
+use crate::judge::{Caution, Severity};
+
+/// See [`Renderer::doc`].
+pub(super) const RENDERER: Renderer = Renderer {
+    name: "table",
+    title: "For a terminal of 80 columns (default)",
+    doc: "For the person at the pager. Begins with what to do, then one sentence and four answers for each run, the calls that did not end well with the records that prove it, findings, missing evidence, coverage, and what to log next time. Shows at most 20 runs, 40 calls and 25 findings; equal ones count as one.",
+    extension: "txt",
+    cites: view::cites,
+    render,
+};
+
+/// The narrowest and the widest page.
+const WIDTHS: std::ops::RangeInclusive<usize> = 60..=80;
+/// At most so many lines of one quote.
+const QUOTE_LINES: usize = 3;
+
+fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let view = View::new(report);
+    let width = usize::from(style.width).clamp(*WIDTHS.start(), *WIDTHS.end());
+    let mut page = Page { lines: Vec::new(), width, color: style.color };
+    page.advice(&view);
+    page.runs(&view);
+    page.calls(&view);
+    page.findings(&view);
+    page.missing(&view);
+    page.coverage(&view);
+    page.next(&view);
+    let mut text = page.lines.join("\n");
+    text.push('\n');
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// The color of a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tone {
+    Plain,
+    Head,
+    Good,
+    Doubt,
+    Bad,
+    Faint,
+}
+
+impl Tone {
+    /// Parameters of the ANSI sequence SGR.
+    fn sgr(self) -> &'static str {
+        match self {
+            Self::Plain => "0",
+            Self::Head => "1",
+            Self::Good => "32",
+            Self::Doubt => "33",
+            Self::Bad => "31",
+            Self::Faint => "2",
+        }
+    }
+}
+
+/// The lines so far.
+struct Page {
+    lines: Vec<String>,
+    width: usize,
+    color: bool,
+}
+
+impl Page {
+    fn put(&mut self, tone: Tone, line: &str) {
+        let line = line.trim_end();
+        if self.color && tone != Tone::Plain && !line.is_empty() {
+            self.lines.push(format!("\x1b[{}m{line}\x1b[0m", tone.sgr()));
+        } else {
+            self.lines.push(line.to_owned());
+        }
+    }
+
+    fn head(&mut self, text: &str) {
+        if !self.lines.is_empty() {
+            self.put(Tone::Plain, "");
+        }
+        self.put(Tone::Head, &text.to_uppercase());
+    }
+
+    /// A paragraph: `first` in front of the first line, blanks in front of the others.
+    fn text(&mut self, tone: Tone, first: &str, next: usize, text: &str) {
+        for line in paragraph(first, next, text, self.width) {
+            self.put(tone, &line);
+        }
+    }
+
+    fn rest(&mut self, rest: Option<String>) {
+        if let Some(rest) = rest {
+            self.text(Tone::Faint, "  ", 2, &rest);
+        }
+    }
+
+    fn advice(&mut self, view: &View) {
+        self.head("What to do");
+        if view.advice.iter().all(|advice| advice.class == Class::Restart) {
+            self.text(Tone::Plain, "  ", 2, &view.nothing_failed());
+        }
+        for Advice { class, rows, left } in &view.advice {
+            self.text(tone_of(*class), "  ", 2, &format!("{}:", class.title()));
+            for row in rows {
+                let which = if row.which.is_empty() { String::new() } else { format!(" ({})", row.which) };
+                self.text(Tone::Plain, "    ", 6, &format!("{}{which}: {}", row.subject, row.text));
+            }
+            let more = format!("{left} more kinds of calls: see --output ndjson.");
+            self.rest((*left > 0).then_some(more));
+        }
+    }
+
+    fn runs(&mut self, view: &View) {
+        if view.runs.is_empty() {
+            return;
+        }
+        self.head("Runs");
+        for row in &view.runs.shown {
+            self.text(Tone::Plain, "  ", 4, &format!("{}{}", row.name, row.headline));
+            for cite in &row.cites {
+                self.cite(cite, 4);
+            }
+        }
+        self.rest(view.runs.rest("runs"));
+        self.head("The four questions");
+        let grid = Grid::new(&[16, 14, 14, 15, 15], 2, self.width);
+        self.table_head(&grid, &["run", "started", "initialized", "tools listed", "reached outside"]);
+        for row in &view.runs.shown {
+            let cells: Vec<String> = std::iter::once(&row.name).chain(&row.answers).cloned().collect();
+            self.row(&grid, &cells, Tone::Plain);
+        }
+    }
+
+    fn table_head(&mut self, grid: &Grid, names: &[&str]) {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        self.row(grid, &names, Tone::Head);
+        self.put(Tone::Faint, &grid.rule());
+    }
+
+    fn row(&mut self, grid: &Grid, cells: &[String], tone: Tone) {
+        for line in grid.row(cells) {
+            self.put(tone, &line);
+        }
+    }
+
+    fn calls(&mut self, view: &View) {
+        if view.calls.is_empty() {
+            return;
+        }
+        self.head(view.calls_title());
+        let grid = Grid::new(&[8, 5, 12, 12, 11, 11, 7, 7], 0, self.width);
+        self.table_head(&grid, &["time", "call id", "tool", "last phase", "outcome", "layer", "retry", "reach"]);
+        for row in &view.calls.shown {
+            self.call(&grid, row);
+        }
+        self.rest(view.calls.rest("calls"));
+    }
+
+    fn call(&mut self, grid: &Grid, row: &CallRow) {
+        let times = if row.count > 1 { format!("{} ×{}", row.tool, row.count) } else { row.tool.clone() };
+        let id = row.id.as_deref().map_or_else(|| row.call.clone(), |id| format!("{}\n{}", row.call, cut(id, 5)));
+        let cells = [
+            row.time.get(..8).unwrap_or(&row.time).to_owned(),
+            id,
+            times,
+            row.last_phase.to_owned(),
+            row.outcome.clone(),
+            row.layer.to_owned(),
+            row.retry.name().to_owned(),
+            row.reach.to_owned(),
+        ];
+        self.row(grid, &cells, tone_of_retry(row.retry));
+        if !row.about.is_empty() {
+            self.text(Tone::Faint, "  ", 4, &row.about);
+        }
+        self.text(Tone::Plain, "  ", 4, &row.reason);
+        self.cites(&row.cites, row.more);
+    }
+
+    fn cites(&mut self, cites: &[Cite], more: usize) {
+        for cite in cites {
+            self.cite(cite, 4);
+        }
+        if more > 0 {
+            self.put(Tone::Faint, &format!("    and {more} more records"));
+        }
+    }
+
+    /// `path:line  quote`.
+    fn cite(&mut self, cite: &Cite, indent: usize) {
+        let place = cut_left(&cite.place, self.width / 2);
+        let words = cite.quote.as_deref().unwrap_or(&cite.role);
+        let first = format!("{}{place}  ", " ".repeat(indent));
+        let lines = paragraph(&first, indent + 2, words, self.width);
+        for line in at_most(lines, QUOTE_LINES, self.width) {
+            self.put(Tone::Faint, &line);
+        }
+    }
+
+    fn findings(&mut self, view: &View) {
+        if view.findings.is_empty() {
+            return;
+        }
+        self.head("Findings");
+        for row in &view.findings.shown {
+            self.finding(row);
+        }
+        self.rest(view.findings.rest("findings"));
+    }
+
+    fn finding(&mut self, row: &FindingRow) {
+        let tone = match row.severity {
+            Severity::High => Tone::Bad,
+            Severity::Medium => Tone::Doubt,
+            Severity::Low | Severity::Info => Tone::Plain,
+        };
+        let about = if row.about.is_empty() { String::new() } else { format!(" ({})", row.about) };
+        self.text(tone, "  ", 4, &format!("{} {}{about}: {}", row.severity.name(), row.rule, row.claim));
+        self.text(Tone::Plain, "    ", 4, row.advice);
+        self.cites(&row.cites, row.more);
+    }
+
+    fn missing(&mut self, view: &View) {
+        if view.missing.is_empty() {
+            return;
+        }
+        self.head("Missing evidence");
+        for row in &view.missing.shown {
+            self.text(Tone::Plain, "  ", 4, &format!("{}: {}.", row.artifact, row.decides));
+        }
+        self.rest(view.missing.rest("artifacts"));
+    }
+
+    fn coverage(&mut self, view: &View) {
+        let coverage = &view.coverage;
+        if coverage.sources.is_empty() {
+            return;
+        }
+        self.head("Coverage");
+        self.text(Tone::Plain, "  ", 2, &format!("{}.", coverage.summary));
+        if let Some(loss) = coverage.loss {
+            self.text(Tone::Doubt, "  ", 2, loss);
+        }
+        let grid = Grid::new(&[29, 17, 8, 9, 11], 2, self.width);
+        self.table_head(&grid, &["source", "format", "witness", "records", "unexplained"]);
+        for row in &coverage.sources.shown {
+            let cells = [
+                row.path.clone(),
+                row.format.clone(),
+                row.witness.clone(),
+                row.records.to_string(),
+                row.unexplained.to_string(),
+            ];
+            self.row(&grid, &cells, Tone::Plain);
+            for notice in &row.notices {
+                self.text(Tone::Faint, "    ", 6, notice);
+            }
+        }
+        self.rest(coverage.sources.rest("sources"));
+        if !coverage.unexplained.is_empty() {
+            self.head("Records from which nothing was learned");
+        }
+        for (place, words) in &coverage.unexplained {
+            let first = format!("  {}  ", cut_left(place, self.width / 2));
+            for line in at_most(paragraph(&first, 4, words, self.width), QUOTE_LINES, self.width) {
+                self.put(Tone::Faint, &line);
+            }
+        }
+    }
+
+    fn next(&mut self, view: &View) {
+        if view.next.is_empty() {
+            return;
+        }
+        self.head("Log this next time");
+        for text in &view.next {
+            self.text(Tone::Plain, "  - ", 4, text);
+        }
+    }
+}
+
+fn tone_of(class: Class) -> Tone {
+    match class {
+        Class::Retry => Tone::Good,
+        Class::RetryIf | Class::Open => Tone::Doubt,
+        Class::Never => Tone::Bad,
+        Class::Useless | Class::Restart => Tone::Head,
+    }
+}
+
+fn tone_of_retry(retry: Caution) -> Tone {
+    match retry {
+        Caution::Safe => Tone::Good,
+        Caution::SafeIf | Caution::Unknown => Tone::Doubt,
+        Caution::Unsafe => Tone::Bad,
+    }
+}

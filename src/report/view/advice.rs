@@ -1,0 +1,181 @@
+//! What to do first: press retry on these, never on these, fetch this to decide the rest.
+
+use rustc_hash::FxHashMap;
+
+use super::{Desk, and_more, plural};
+use crate::{
+    judge::{CallVerdict, Caution, Helps, Opinion, RunVerdict},
+    report::{names, wire},
+    symbol::Symbol,
+};
+
+/// At most so many rows of one class.
+const ROWS: usize = 8;
+
+/// What to do with a call or a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::report) enum Class {
+    /// Press retry.
+    Retry,
+    /// Press retry when a condition holds.
+    RetryIf,
+    /// Never press retry.
+    Never,
+    /// An artifact decides.
+    Open,
+    /// Harmless and useless.
+    Useless,
+    /// Start the server again, or not.
+    Restart,
+}
+
+impl Class {
+    /// The heading of the class.
+    pub(in crate::report) fn title(self) -> &'static str {
+        match self {
+            Self::Retry => "Press retry on these",
+            Self::RetryIf => "Press retry on these only under the condition named",
+            Self::Never => "Never press retry on these",
+            Self::Open => "Not decided: fetch the artifact named to decide these",
+            Self::Useless => "A retry does no harm and does not help: repair the cause first",
+            Self::Restart => "Starting the server again",
+        }
+    }
+}
+
+/// One class with its rows.
+#[derive(Debug)]
+pub(in crate::report) struct Advice {
+    /// The class.
+    pub(in crate::report) class: Class,
+    /// The rows.
+    pub(in crate::report) rows: Vec<AdviceRow>,
+    /// Rows that were left out.
+    pub(in crate::report) left: usize,
+}
+
+/// What to do with calls that are alike.
+#[derive(Debug)]
+pub(in crate::report) struct AdviceRow {
+    /// Tool or server.
+    pub(in crate::report) subject: String,
+    /// `c3 and 11 more`, or the runs.
+    pub(in crate::report) which: String,
+    /// Why, with the condition or the artifact.
+    pub(in crate::report) text: String,
+}
+
+/// Calls with equal advice.
+#[derive(PartialEq, Eq, Hash)]
+struct Key<'v> {
+    class: Class,
+    method: Symbol,
+    target: Option<Symbol>,
+    reason: &'v str,
+    condition: Option<&'v str>,
+}
+
+/// The classes that have rows, in order.
+pub(super) fn advice(desk: &Desk<'_, '_>) -> Vec<Advice> {
+    let mut groups: Vec<(Key<'_>, u32, u64)> = Vec::new();
+    let mut known: FxHashMap<Key<'_>, usize> = FxHashMap::default();
+    let failed = desk.report.verdicts.calls.iter().filter(|(_, verdict)| !verdict.outcome.is_success());
+    for (index, verdict) in failed.filter(|(index, _)| desk.selected.call(**index)) {
+        let slot = *known.entry(key(desk, *index, verdict)).or_insert(groups.len());
+        match groups.get_mut(slot) {
+            Some(group) => group.2 += 1,
+            None => groups.push((key(desk, *index, verdict), *index, 1)),
+        }
+    }
+    let mut rows: Vec<(Class, AdviceRow)> =
+        groups.iter().map(|(key, first, count)| (key.class, call_row(desk, *first, *count))).collect();
+    rows.extend(restarts(desk).into_iter().map(|row| (Class::Restart, row)));
+    rows.sort_by_key(|(class, _)| *class);
+    let mut advice: Vec<Advice> = Vec::new();
+    for (class, row) in rows {
+        match advice.last_mut().filter(|last| last.class == class) {
+            Some(last) if last.rows.len() >= ROWS => last.left += 1,
+            Some(last) => last.rows.push(row),
+            None => advice.push(Advice { class, rows: vec![row], left: 0 }),
+        }
+    }
+    advice
+}
+
+fn key<'v>(desk: &Desk<'_, 'v>, index: u32, verdict: &'v CallVerdict) -> Key<'v> {
+    let call = &desk.report.case.calls[index as usize];
+    let (reason, condition) = (&*verdict.retry.reason, verdict.retry.condition.as_deref());
+    Key { class: class(&verdict.retry), method: call.method, target: call.target, reason, condition }
+}
+
+fn class(retry: &Opinion) -> Class {
+    match (retry.verdict, retry.helps) {
+        (Caution::Unsafe, _) => Class::Never,
+        (Caution::Unknown, _) => Class::Open,
+        (Caution::Safe, Helps::No | Helps::AlreadyDone) => Class::Useless,
+        (Caution::SafeIf, _) => Class::RetryIf,
+        (Caution::Safe, _) => Class::Retry,
+    }
+}
+
+fn call_row(desk: &Desk<'_, '_>, first: u32, count: u64) -> AdviceRow {
+    let verdict = &desk.report.verdicts.calls[&first];
+    let call = &desk.report.case.calls[first as usize];
+    let mut text = String::new();
+    if let Some(condition) = wire::condition(&desk.names, &verdict.retry) {
+        text = format!("only if {condition}. ");
+    }
+    text.push_str(&desk.names.text(&verdict.retry.reason));
+    let wait = desk.report.case.http(call).map(|http| http.retry_after).filter(|wait| *wait != crate::correlate::NONE);
+    if let Some(wait) = wait {
+        text.push_str(&format!(" Wait {} s first, as the answer asks.", wait.div_ceil(1000)));
+    }
+    match (verdict.retry.verdict, verdict.missing.first()) {
+        (Caution::Unknown, Some(missing)) => {
+            text.push_str(&format!(" Fetch: {}.", desk.names.text(&missing.artifact)));
+        }
+        (Caution::SafeIf, _) if verdict.retry.helps == Helps::No => text.push_str(" It will fail again."),
+        (_, _) if verdict.retry.helps == Helps::AlreadyDone => text.push_str(" It is done already."),
+        _ => {}
+    }
+    AdviceRow { subject: desk.noun(first), which: and_more(&names::call(first), count), text }
+}
+
+/// Servers whose run did not end in order, with equal verdicts.
+fn restarts(desk: &Desk<'_, '_>) -> Vec<AdviceRow> {
+    let mut rows: Vec<(String, String, usize, u64)> = Vec::new();
+    let mut known: FxHashMap<(String, String), usize> = FxHashMap::default();
+    let stopped = desk.report.verdicts.runs.iter().filter(|run| run.stop.is_some());
+    for run in stopped.filter(|run| desk.selected.run(run.index)) {
+        let key = (desk.server(run.index), restart_text(desk, run));
+        let slot = *known.entry(key.clone()).or_insert(rows.len());
+        match rows.get_mut(slot) {
+            Some(row) => row.3 += 1,
+            None => rows.push((key.0, key.1, run.index, 1)),
+        }
+    }
+    let row = |(subject, text, first, count): (String, String, usize, u64)| {
+        let name = desk.names.run(first);
+        let which = if count == 1 && name == subject { String::new() } else { and_more(name, count) };
+        AdviceRow { subject, which, text }
+    };
+    rows.into_iter().map(row).collect()
+}
+
+fn restart_text(desk: &Desk<'_, '_>, run: &RunVerdict) -> String {
+    let verdict = match run.restart.verdict {
+        Caution::Safe => "safe".to_owned(),
+        Caution::SafeIf => match wire::condition(&desk.names, &run.restart) {
+            Some(condition) => format!("only if {condition}"),
+            None => "under a condition".to_owned(),
+        },
+        Caution::Unknown => "not decided".to_owned(),
+        Caution::Unsafe => "not safe".to_owned(),
+    };
+    let again = if run.restarts > 0 { format!(" {} already.", started_again(run.restarts)) } else { String::new() };
+    format!("{verdict}. {}{again}", desk.names.text(&run.restart.reason))
+}
+
+fn started_again(count: u32) -> String {
+    format!("It was started again {}", plural(u64::from(count), "time"))
+}

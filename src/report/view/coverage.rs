@@ -1,0 +1,158 @@
+//! What was read and what is missing, in words.
+
+use rustc_hash::FxHashMap;
+
+use super::{Desk, Rows, and_more, plural};
+use crate::{
+    event::Witness,
+    notice::Loss,
+    report::{names, wire},
+};
+
+/// At most so many sources are listed.
+const SOURCES: usize = 40;
+/// At most so many missing artifacts are listed.
+const ARTIFACTS: usize = 12;
+
+/// What was read.
+#[derive(Debug)]
+pub(in crate::report) struct Coverage {
+    /// How much it was: `12 records of 3 sources`.
+    pub(in crate::report) summary: String,
+    /// The sources.
+    pub(in crate::report) sources: Rows<SourceRow>,
+    /// What was lost, if anything.
+    pub(in crate::report) loss: Option<&'static str>,
+    /// Records from which nothing was learned, place and words, if they were asked for.
+    pub(in crate::report) unexplained: Vec<(String, String)>,
+}
+
+/// One source.
+#[derive(Debug)]
+pub(in crate::report) struct SourceRow {
+    /// Its path.
+    pub(in crate::report) path: String,
+    /// Its format, with the wrappers around it.
+    pub(in crate::report) format: String,
+    /// Whose view it is.
+    pub(in crate::report) witness: String,
+    /// Records.
+    pub(in crate::report) records: u64,
+    /// Records from which nothing was learned.
+    pub(in crate::report) unexplained: u64,
+    /// Trouble while reading, and what its clock lacks.
+    pub(in crate::report) notices: Vec<String>,
+    /// SHA-256 of the stored file.
+    pub(in crate::report) sha256: String,
+}
+
+/// What was read.
+pub(super) fn coverage(desk: &Desk<'_, '_>) -> Coverage {
+    let sources = desk.report.sources;
+    let unexplained = desk.report.options.unexplained.as_deref().unwrap_or_default();
+    let loss = match wire::loss(desk.report) {
+        Loss::Data => Some("Data was lost while reading: absence proves nothing in the sources concerned."),
+        Loss::Detail => Some("Details of some records could not be read."),
+        Loss::None => None,
+    };
+    let records = sources.iter().map(|source| source.records).sum();
+    Coverage {
+        summary: format!("{} of {}", plural(records, "record"), plural(sources.len() as u64, "source")),
+        sources: Rows {
+            shown: (0..sources.len().min(SOURCES)).map(|index| source(desk, index)).collect(),
+            left: sources.len().saturating_sub(SOURCES) as u64,
+        },
+        loss,
+        unexplained: unexplained.iter().map(|row| (desk.spot(row.origin), desk.names.text(&row.quote))).collect(),
+    }
+}
+
+fn source(desk: &Desk<'_, '_>, index: usize) -> SourceRow {
+    let info = &desk.report.sources[index];
+    let facts = desk.report.case.sources.get(index);
+    let witness = match facts.and_then(|facts| Some((facts.witness?, facts.witness_is_hint))) {
+        Some((witness, false)) => Witness::name(witness).to_owned(),
+        Some((witness, true)) => format!("{}?", Witness::name(witness)),
+        None => "–".to_owned(),
+    };
+    let mut format = info.wrappers.join(" > ");
+    format.push_str(if format.is_empty() { "" } else { " > " });
+    format.push_str(info.format);
+    SourceRow {
+        path: desk.path(index),
+        format,
+        witness,
+        records: info.records,
+        unexplained: info.unexplained,
+        notices: notices(desk, index),
+        sha256: info.sha256.clone(),
+    }
+}
+
+fn notices(desk: &Desk<'_, '_>, index: usize) -> Vec<String> {
+    let info = &desk.report.sources[index];
+    let facts = desk.report.case.sources.get(index);
+    let mut lines: Vec<String> = Vec::new();
+    for notice in info.notices.iter().filter(|notice| notice.count > 0) {
+        let times = if notice.count == 1 { String::new() } else { format!(" ×{}", notice.count) };
+        let first = notice.first.map_or_else(String::new, |(record, _)| format!(", first at record {record}"));
+        let lost = if notice.kind.loss() == Loss::Data { " (data lost)" } else { "" };
+        lines.push(format!("{}{times}{lost}: {}{first}", notice.kind.name(), notice.kind.text()));
+    }
+    let timed = facts.is_some_and(|facts| facts.first.is_some());
+    match wire::zone(info, facts) {
+        "aligned" => {
+            let minutes = facts.map_or(0, |facts| facts.shift / (60 * crate::time::SECOND));
+            let hours = format!("{}{}:{:02}", sign(minutes), minutes.abs() / 60, minutes.abs() % 60);
+            lines.push(if minutes.abs() < 24 * 60 {
+                format!("its stamps have no zone: {hours} h were added, by comparing with the other sources")
+            } else {
+                "its stamps have no date: they were placed by comparing with the other sources".to_owned()
+            });
+        }
+        "unknown" if timed => lines.push("its stamps have no zone, and nothing places them".to_owned()),
+        _ => {}
+    }
+    lines
+}
+
+fn sign(number: i64) -> char {
+    if number < 0 { '−' } else { '+' }
+}
+
+/// An artifact that would settle something.
+#[derive(Debug)]
+pub(in crate::report) struct MissingRow {
+    /// The artifact and its window.
+    pub(in crate::report) artifact: String,
+    /// What it decides.
+    pub(in crate::report) decides: String,
+}
+
+/// What would settle open verdicts of calls that did not end well; equal artifacts are one row.
+pub(super) fn missing(desk: &Desk<'_, '_>) -> Rows<MissingRow> {
+    let mut groups: Vec<(u32, usize, u64)> = Vec::new();
+    let mut known: FxHashMap<(&str, &str, &str), usize> = FxHashMap::default();
+    let failed = desk.report.verdicts.calls.iter().filter(|(_, verdict)| !verdict.outcome.is_success());
+    for (index, verdict) in failed.filter(|(index, _)| desk.selected.call(**index)) {
+        for (number, missing) in verdict.missing.iter().enumerate() {
+            let key = (missing.artifact.as_str(), missing.if_present, missing.if_absent);
+            let slot = *known.entry(key).or_insert(groups.len());
+            match groups.get_mut(slot) {
+                Some(group) => group.2 += 1,
+                None => groups.push((*index, number, 1)),
+            }
+        }
+    }
+    let left = groups.len().saturating_sub(ARTIFACTS) as u64;
+    let shown = groups.into_iter().take(ARTIFACTS).filter_map(|(index, number, count)| {
+        let missing = desk.report.verdicts.calls.get(&index)?.missing.get(number)?;
+        let calls = and_more(&names::call(index), count);
+        let decides = format!(
+            "decides {calls}: {} if it shows the contact, {} if it covers the window and shows none",
+            missing.if_present, missing.if_absent
+        );
+        Some(MissingRow { artifact: desk.names.text(&missing.artifact), decides })
+    });
+    Rows { shown: shown.collect(), left }
+}

@@ -1,0 +1,237 @@
+//! What the human forms say, prepared once: sentences, rows and citations, clean but not yet escaped for a form.
+//!
+//! It lays nothing out. Answers that are equal are one row with a count; of very many rows the first are kept.
+
+mod advice;
+mod calls;
+mod coverage;
+mod findings;
+mod impact;
+mod next;
+mod runs;
+mod timeline;
+
+use crate::{
+    correlate::Mark,
+    event::Origin,
+    format,
+    frame::Framing,
+    judge::{Evidence, Place},
+};
+
+pub(super) use advice::{Advice, Class};
+pub(super) use calls::CallRow;
+pub(super) use coverage::{Coverage, MissingRow};
+pub(super) use findings::FindingRow;
+pub(super) use impact::Impact;
+pub(super) use runs::RunRow;
+pub(super) use timeline::Moment;
+
+use super::{
+    CallsShown, Report,
+    names::{self, Names},
+    select::Selected,
+};
+
+/// At most so many runs are shown.
+const RUNS: usize = 20;
+/// At most so many calls are shown.
+const CALLS: usize = 40;
+/// At most so many findings are shown.
+const FINDINGS: usize = 25;
+/// At most so many places are cited of one claim.
+const CITED: usize = 5;
+
+/// The rows of a section, and how many were left out.
+#[derive(Debug)]
+pub(super) struct Rows<T> {
+    /// What is shown.
+    pub(super) shown: Vec<T>,
+    /// How many more there are, counted one by one.
+    pub(super) left: u64,
+}
+
+impl<T> Rows<T> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.shown.is_empty()
+    }
+
+    /// Where the rest is.
+    pub(super) fn rest(&self, noun: &str) -> Option<String> {
+        (self.left > 0).then(|| format!("{} more {noun}: see --output ndjson.", self.left))
+    }
+}
+
+/// A place that is cited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cite {
+    /// `path:line`, or `path#record` where a record is not a line.
+    pub(super) place: String,
+    /// What it shows, as a phrase.
+    pub(super) role: String,
+    /// Its words.
+    pub(super) quote: Option<String>,
+    /// The record.
+    pub(super) origin: Origin,
+}
+
+/// Everything a person is told.
+#[derive(Debug)]
+pub(super) struct View {
+    /// What to do first.
+    pub(super) advice: Vec<Advice>,
+    /// The runs.
+    pub(super) runs: Rows<RunRow>,
+    /// The calls that did not end well, or all that are listed.
+    pub(super) calls: Rows<CallRow>,
+    /// Findings.
+    pub(super) findings: Rows<FindingRow>,
+    /// What happened outside.
+    pub(super) impact: Impact,
+    /// Key events of the shown calls and runs.
+    pub(super) timeline: Rows<Moment>,
+    /// What would settle open questions.
+    pub(super) missing: Rows<MissingRow>,
+    /// What was read.
+    pub(super) coverage: Coverage,
+    /// What to log, so that the open questions close by themselves.
+    pub(super) next: Vec<&'static str>,
+    /// All calls of the case, and whether successes are listed, too.
+    totals: (u64, bool),
+}
+
+impl View {
+    pub(super) fn new(report: &Report<'_>) -> Self {
+        let desk = Desk { report, names: Names::new(report), selected: Selected::new(report) };
+        Self {
+            advice: advice::advice(&desk),
+            runs: runs::runs(&desk),
+            calls: calls::calls(&desk),
+            findings: findings::findings(&desk),
+            impact: impact::impact(&desk),
+            timeline: timeline::timeline(&desk),
+            missing: coverage::missing(&desk),
+            coverage: coverage::coverage(&desk),
+            next: next::next(&desk),
+            totals: (report.verdicts.totals.calls, report.options.calls == CallsShown::All),
+        }
+    }
+
+    /// What there is to say where no call failed.
+    pub(super) fn nothing_failed(&self) -> String {
+        match (self.totals.0, self.runs.is_empty()) {
+            (0, true) => "No MCP run and no call was recognized in the input.".to_owned(),
+            (0, false) => "No call is on record, so there is nothing to retry.".to_owned(),
+            (calls, _) => {
+                format!("Nothing to retry: none of the shown calls failed ({} in all).", plural(calls, "call"))
+            }
+        }
+    }
+
+    /// The heading of the calls.
+    pub(super) fn calls_title(&self) -> &'static str {
+        if self.totals.1 { "Calls" } else { "Calls that did not end well" }
+    }
+
+    /// Everything that is cited.
+    fn cites(&self) -> impl Iterator<Item = &Cite> {
+        let runs = self.runs.shown.iter().flat_map(|row| &row.cites);
+        let calls = self.calls.shown.iter().flat_map(|row| &row.cites);
+        runs.chain(calls).chain(self.findings.shown.iter().flat_map(|row| &row.cites))
+    }
+}
+
+/// The places whose words the human forms show.
+pub(super) fn cites(report: &Report<'_>, wanted: &mut Vec<Origin>) {
+    wanted.extend(View::new(report).cites().map(|cite| cite.origin));
+}
+
+/// What all sections are made from.
+struct Desk<'r, 'a> {
+    report: &'r Report<'a>,
+    names: Names<'a>,
+    selected: Selected<'a>,
+}
+
+impl Desk<'_, '_> {
+    /// The first places of a claim, each record once.
+    fn cite<'e>(&self, evidence: impl IntoIterator<Item = &'e Evidence>) -> (Vec<Cite>, usize) {
+        let mut cites: Vec<Cite> = Vec::new();
+        let mut left = 0;
+        for piece in evidence {
+            let cite = self.place(piece);
+            if cites.iter().any(|known| known.place == cite.place) {
+                continue;
+            }
+            if cites.len() < CITED { cites.push(cite) } else { left += 1 }
+        }
+        (cites, left)
+    }
+
+    fn place(&self, piece: &Evidence) -> Cite {
+        let (origin, place, quoted) = match piece.place {
+            Place::Seen(mark) => (mark.origin, self.spot(mark.origin), true),
+            Place::Counted { count, of, first } => {
+                (first.origin, format!("{} ({count} of {of})", self.spot(first.origin)), true)
+            }
+            Place::Absent { from, to } => (from, format!("{} to {}", self.spot(from), to.record), false),
+        };
+        let quote = self.report.quotes.get(&origin).filter(|_| quoted).map(|quote| self.names.text(quote));
+        Cite { place, role: self.names.text(&piece.role), quote, origin }
+    }
+
+    /// `path:line`; `path#record` where records are not lines.
+    fn spot(&self, origin: Origin) -> String {
+        let index = origin.source.0 as usize;
+        let Some(info) = self.report.sources.get(index) else {
+            return format!("{}#{}", names::source(index), origin.record);
+        };
+        let lines = format::named(info.format).is_none_or(|format| matches!(format.framing, Framing::Lines));
+        format!("{}{}{}", self.path(index), if lines { ':' } else { '#' }, origin.record)
+    }
+
+    /// The path of a source, with the path inside its archive.
+    fn path(&self, index: usize) -> String {
+        let Some(info) = self.report.sources.get(index) else { return names::source(index) };
+        match &info.member {
+            Some(member) => self.names.text(&format!("{}!{member}", info.path)),
+            None => self.names.text(&info.path),
+        }
+    }
+
+    /// Time of day, placed.
+    fn clock(&self, mark: Mark) -> Option<String> {
+        self.report.case.placed(mark).map(crate::time::Timestamp::clock)
+    }
+
+    /// How a call is called: its tool, else its method with its target.
+    fn noun(&self, index: u32) -> String {
+        let call = &self.report.case.calls[index as usize];
+        let method = self.names.name(call.method);
+        match call.target.map(|target| self.names.name(target)) {
+            Some(tool) if method == "tools/call" => tool.to_owned(),
+            Some(target) => format!("{method} {target}"),
+            None => method.to_owned(),
+        }
+    }
+
+    /// The name of a run's server, else of the run.
+    fn server(&self, index: usize) -> String {
+        let case = self.report.case;
+        let server = case
+            .runs
+            .get(index)
+            .and_then(|run| run.strands.iter().find_map(|strand| case.strands[*strand as usize].server));
+        server.map_or_else(|| self.names.run(index), |server| self.names.name(server)).to_owned()
+    }
+}
+
+/// `c3`, or `c3 and 11 more`.
+fn and_more(first: &str, count: u64) -> String {
+    if count > 1 { format!("{first} and {} more", count - 1) } else { first.to_owned() }
+}
+
+/// `1 call`, `2 calls`.
+fn plural(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -1,0 +1,172 @@
+//! Runs in words: a headline and the four questions.
+
+use rustc_hash::FxHashMap;
+
+use super::{Cite, Desk, RUNS, Rows, and_more, plural};
+use crate::{
+    correlate::{Contact, NONE, Transport},
+    event::ReachStage,
+    judge::{Answer, RunFacts, RunVerdict, run::Question},
+    report::wire,
+    symbol::Symbol,
+};
+
+/// Runs that are alike.
+#[derive(Debug)]
+pub(in crate::report) struct RunRow {
+    /// `run-1`, or `run-1 and 2 more`.
+    pub(in crate::report) name: String,
+    /// One sentence, without the name.
+    pub(in crate::report) headline: String,
+    /// Started, initialized, tools listed, reached outside.
+    pub(in crate::report) answers: [String; 4],
+    /// Where it stopped, and how the process ended.
+    pub(in crate::report) cites: Vec<Cite>,
+    /// How many runs this row stands for.
+    count: u64,
+}
+
+/// The runs that are shown; equal ones are one row.
+pub(super) fn runs(desk: &Desk<'_, '_>) -> Rows<RunRow> {
+    let failed = failed_by_run(desk);
+    let mut rows: Vec<(RunRow, usize)> = Vec::new();
+    let mut known: FxHashMap<(String, [String; 4]), usize> = FxHashMap::default();
+    for verdict in desk.report.verdicts.runs.iter().filter(|run| desk.selected.run(run.index)) {
+        let facts = RunFacts::new(desk.report.case, verdict.index);
+        let run = u32::try_from(verdict.index).unwrap_or(NONE);
+        let headline = headline(desk, &facts, verdict, failed.get(&run).copied().unwrap_or(0));
+        let answers = answers(&facts, verdict);
+        let slot = *known.entry((headline.clone(), answers.clone())).or_insert(rows.len());
+        if let Some((row, _)) = rows.get_mut(slot) {
+            row.count += 1;
+            continue;
+        }
+        rows.push((RunRow { name: String::new(), headline, answers, cites: Vec::new(), count: 1 }, verdict.index));
+    }
+    let left = rows.iter().skip(RUNS).map(|(row, _)| row.count).sum();
+    let shown = rows.into_iter().take(RUNS).map(|(row, index)| {
+        let name = and_more(desk.names.run(index), row.count);
+        RunRow { name, cites: cites(desk, index), ..row }
+    });
+    Rows { shown: shown.collect(), left }
+}
+
+/// Calls of each run that did not end well.
+fn failed_by_run(desk: &Desk<'_, '_>) -> FxHashMap<u32, u64> {
+    let mut failed = FxHashMap::default();
+    for (index, _) in desk.report.verdicts.calls.iter().filter(|(_, verdict)| !verdict.outcome.is_success()) {
+        *failed.entry(desk.report.case.calls[*index as usize].run).or_default() += 1;
+    }
+    failed
+}
+
+/// The places that show where the run stopped, and why its restart verdict is what it is.
+fn cites(desk: &Desk<'_, '_>, index: usize) -> Vec<Cite> {
+    let Some(verdict) = desk.report.verdicts.runs.get(index) else { return Vec::new() };
+    let Some(stop) = verdict.stop else { return Vec::new() };
+    let stop = crate::judge::Evidence::seen("is the last record before it stopped", stop.mark);
+    let (mut cites, _) = desk.cite(std::iter::once(&stop).chain(verdict.restart.proof.iter().skip(1)));
+    cites.truncate(2);
+    cites
+}
+
+fn headline(desk: &Desk<'_, '_>, facts: &RunFacts<'_>, verdict: &RunVerdict, failed: u64) -> String {
+    let mut who: Vec<&str> = facts.server().map(|server| desk.names.name(server)).into_iter().collect();
+    if facts.transport() != Transport::Unknown {
+        who.push(facts.transport().name());
+    }
+    let who = if who.is_empty() { String::new() } else { format!(" ({})", who.join(", ")) };
+    let mut parts = vec![progress(facts, verdict), end(facts, verdict), calls(facts, failed)];
+    parts.push(reached(desk, facts, verdict));
+    parts.retain(|part| !part.is_empty());
+    format!("{who}: {}.", parts.join("; "))
+}
+
+fn progress(facts: &RunFacts<'_>, verdict: &RunVerdict) -> String {
+    if verdict.started.answer == Answer::No {
+        return "not started".to_owned();
+    }
+    let mut parts = Vec::new();
+    parts.push(match verdict.started.answer {
+        Answer::Yes => "started".to_owned(),
+        _ => "start not recorded".to_owned(),
+    });
+    parts.push(match verdict.initialized.answer {
+        Answer::Yes => "initialized".to_owned(),
+        Answer::No => "not initialized".to_owned(),
+        Answer::Unknown => "no complete handshake on record".to_owned(),
+    });
+    parts.push(match (facts.tools.map(wire::tool_count), verdict.tools_listed.answer) {
+        (Some(count), _) => plural(count, "tool"),
+        (None, Answer::Yes) => "tools listed".to_owned(),
+        (None, Answer::No) => "tools not listed".to_owned(),
+        (None, Answer::Unknown) => "no tool list on record".to_owned(),
+    });
+    parts.join(", ")
+}
+
+fn end(facts: &RunFacts<'_>, verdict: &RunVerdict) -> String {
+    let stop = match verdict.stop {
+        Some(stop) => format!("stopped at {} (look at: {})", stop.name, stop.owner.name()),
+        None => "nothing left open".to_owned(),
+    };
+    let exit = facts.exited.and_then(|exit| match (exit.code, exit.signal) {
+        (_, Some(signal)) => Some(format!("killed by signal {signal}")),
+        (Some(code), None) if code != 0 => Some(format!("exited with code {code}")),
+        _ => None,
+    });
+    match exit {
+        Some(exit) => format!("{stop}; {exit}"),
+        None => stop,
+    }
+}
+
+fn calls(facts: &RunFacts<'_>, failed: u64) -> String {
+    let all = facts.run.calls.len() as u64;
+    match (all, failed) {
+        (0, _) => "no calls".to_owned(),
+        (1, 0) => "its only call ended well".to_owned(),
+        (all, 0) => format!("all {all} calls ended well"),
+        (all, failed) => format!("{failed} of {} did not end well", plural(all, "call")),
+    }
+}
+
+/// `reached outside: yes, 2 contacts with A and B`.
+fn reached(desk: &Desk<'_, '_>, facts: &RunFacts<'_>, verdict: &RunVerdict) -> String {
+    let answer = verdict.reached_outside.answer;
+    if answer != Answer::Yes {
+        return format!("reached outside: {}", answer.name());
+    }
+    let contacts = contacts(facts);
+    let mut targets: Vec<Symbol> = Vec::new();
+    for contact in &contacts {
+        if !targets.contains(&contact.target) && targets.len() < 64 {
+            targets.push(contact.target);
+        }
+    }
+    let named: Vec<&str> = targets.iter().take(2).map(|target| desk.names.name(*target)).collect();
+    let more = targets.len().saturating_sub(named.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let count = plural(contacts.len() as u64, "contact");
+    format!("reached outside: yes, {count} with {}{more}", named.join(if more.is_empty() { " and " } else { ", " }))
+}
+
+/// The contacts of a run, in and outside calls, of which bytes went out or may have.
+pub(super) fn contacts<'c>(facts: &RunFacts<'c>) -> Vec<&'c Contact> {
+    let case = facts.case;
+    let outside = facts.run.contacts.iter().map(|contact| &case.contacts[*contact as usize]);
+    let inside = facts.run.calls.iter().flat_map(|call| case.contacts_of(*call));
+    outside.chain(inside).filter(|contact| contact.stage >= ReachStage::Attempted).collect()
+}
+
+fn answers(facts: &RunFacts<'_>, verdict: &RunVerdict) -> [String; 4] {
+    let word = |question: &Question| match question.answer {
+        Answer::Unknown => "unknown".to_owned(),
+        answer => format!("{}, {}", answer.name(), question.basis.name()),
+    };
+    let mut tools = word(&verdict.tools_listed);
+    if let Some(list) = facts.tools {
+        tools.push_str(&format!(": {}", wire::tool_count(list)));
+    }
+    [word(&verdict.started), word(&verdict.initialized), tools, word(&verdict.reached_outside)]
+}

@@ -1,0 +1,122 @@
+//! Sources, coverage and totals on the wire.
+
+use super::{Clock, Coverage, NotRun, Notice, Place, Source, Totals, Unexplained};
+use crate::{
+    correlate::{Mark, SourceFacts, StrandFact},
+    event::{Origin, PhaseEvent, ReachSource, SourceId, Witness},
+    notice::Loss,
+    report::{
+        Report, SourceInfo,
+        names::{self, Names},
+    },
+    time::{MILLISECOND, Shape, Timestamp},
+};
+
+/// One source.
+pub(super) fn source(report: &Report<'_>, names: &Names<'_>, index: usize, info: &SourceInfo) -> Source {
+    let facts = report.case.sources.get(index);
+    let instant = |at: Option<Timestamp>| names.instant(Mark { origin: first_of(index), at: Some(at?) });
+    Source {
+        source: names::source(index),
+        path: names.text(&info.path),
+        member: info.member.as_deref().map(|member| names.text(member)),
+        sha256: info.sha256.clone(),
+        member_sha256: info.member_sha256.clone(),
+        bytes: info.bytes,
+        format: info.format,
+        wrappers: info.wrappers.clone(),
+        witness: facts.and_then(|facts| facts.witness).map(Witness::name),
+        records: info.records,
+        events: facts.map_or(0, |facts| facts.events),
+        first_at: instant(facts.and_then(|facts| facts.first)),
+        last_at: instant(facts.and_then(|facts| facts.last)),
+        clock: clock(info, facts),
+        notices: info.notices.iter().map(notice).collect(),
+    }
+}
+
+fn first_of(index: usize) -> Origin {
+    let source = SourceId(u32::try_from(index).unwrap_or(u32::MAX));
+    Origin { source, record: std::num::NonZeroU32::MIN, offset: 0 }
+}
+
+/// How the stamps of a source were placed.
+pub(in crate::report) fn zone(info: &SourceInfo, facts: Option<&SourceFacts>) -> &'static str {
+    match facts.and_then(|facts| Some((facts.shape?, facts.aligned))) {
+        Some((Shape::Utc, _)) if info.zone_by_option => "option",
+        Some((Shape::Utc, _)) => "recorded",
+        Some((_, true)) => "aligned",
+        _ => "unknown",
+    }
+}
+
+fn clock(info: &SourceInfo, facts: Option<&SourceFacts>) -> Clock {
+    let shift = facts.map_or(0, |facts| facts.shift);
+    Clock { zone: zone(info, facts), offset_ms: None, shift_ms: (shift != 0).then_some(shift / MILLISECOND) }
+}
+
+fn notice(count: &crate::report::NoticeCount) -> Notice {
+    let first = count.first.map(|(record, byte)| Place { record, byte });
+    Notice { notice: count.kind.name(), loss: count.kind.loss().name(), count: count.count, first }
+}
+
+/// What was read.
+pub(super) fn coverage(report: &Report<'_>, names: &Names<'_>) -> Coverage {
+    let unexplained = report.options.unexplained.as_ref().map(|list| {
+        list.iter()
+            .map(|record| Unexplained {
+                source: names::source(record.origin.source.0 as usize),
+                record: u64::from(record.origin.record.get()),
+                byte: record.origin.offset,
+                quote: names.text(&record.quote),
+            })
+            .collect()
+    });
+    Coverage {
+        bytes: report.sources.iter().map(|source| source.content_bytes).sum(),
+        records: report.sources.iter().map(|source| source.records).sum(),
+        events: report.case.sources.iter().map(|source| source.events).sum(),
+        unexplained_records: report.sources.iter().map(|source| source.unexplained).sum(),
+        loss: loss(report).name(),
+        rules_not_run: rules_not_run(report),
+        unexplained,
+    }
+}
+
+/// The worst of all notices.
+pub(in crate::report) fn loss(report: &Report<'_>) -> Loss {
+    let notices = report.sources.iter().flat_map(|source| &source.notices);
+    notices.filter(|notice| notice.count > 0).map(|notice| notice.kind.loss()).max().unwrap_or(Loss::None)
+}
+
+/// Rules that draw on the absence of contacts, where no source covers contacts at all.
+fn rules_not_run(report: &Report<'_>) -> Vec<NotRun> {
+    let case = report.case;
+    let traced = case.strands.iter().any(|strand| {
+        strand.witness == Witness::Network
+            && strand.events.iter().any(|event| event.what == StrandFact::Step(PhaseEvent::Spawned))
+    });
+    let logged = case
+        .contacts
+        .iter()
+        .any(|contact| contact.vouched == ReachSource::PhaseEvent && contact.witness == Witness::Server);
+    if traced || logged || case.runs.is_empty() {
+        return Vec::new();
+    }
+    let needs =
+        "a kernel trace of the server process over its whole life, or a server log that records external_attempt";
+    vec![NotRun { rule: "covered-error", needs }, NotRun { rule: "covered-life", needs }]
+}
+
+/// Counts over everything.
+pub(super) fn totals(report: &Report<'_>) -> Totals {
+    let totals = &report.verdicts.totals;
+    Totals {
+        runs: report.case.runs.len() as u64,
+        calls: totals.calls,
+        by_outcome: totals.by_outcome.clone(),
+        by_layer: totals.by_layer.clone(),
+        by_retry: totals.by_retry.clone(),
+        by_reach: totals.by_reach.clone(),
+    }
+}

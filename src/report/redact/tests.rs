@@ -263,7 +263,7 @@ fn masks_keep_key_scheme_and_prefix() {
     let github = format!("gh{}{BODY}", "p_");
     let rows = [
         ("Authorization: Bearer abc123\r\nHost: x".to_owned(), "Authorization: Bearer [redacted:bearer]\r\nHost: x"),
-        ("authorization=[Digest a=\"b\"]".to_owned(), "authorization=[Digest [redacted:authorization]]"),
+        ("authorization=[Digest a=b, c=d]".to_owned(), "authorization=[Digest [redacted:authorization]]"),
         (format!("GITHUB_TOKEN={github} x"), "GITHUB_TOKEN=ghp_[redacted:github-token] x"),
         (
             "postgres://bob:hunter2@db.example.com/x".to_owned(),
@@ -276,8 +276,16 @@ fn masks_keep_key_scheme_and_prefix() {
         ("password: correct horse staple".to_owned(), "password: [redacted:password]"),
         ("  - password: correct horse\n    x: 1".to_owned(), "  - password: [redacted:password]\n    x: 1"),
         ("password=[redacted:password]tail".to_owned(), "password=[redacted:password]"),
-        ("password=[redacted:hunter2]".to_owned(), "password=[redacted:password]"),
+        ("password=[redacted:hunter2]".to_owned(), "password=[[redacted:password]]"),
         ("{\"password\":12345678,\"n\":1}".to_owned(), "{\"password\":[redacted:password],\"n\":1}"),
+        ("PASSWORD={abc1}x y".to_owned(), "PASSWORD=[redacted:password] y"),
+        (
+            "a:\n  password: |\n    one\n    two\n  b: 1".to_owned(),
+            "a:\n  password: |\n    [redacted:password]\n  b: 1",
+        ),
+        ("curl -u bob:hunter2 https://x.test".to_owned(), "curl -u bob:[redacted:password] https://x.test"),
+        ("--token --verbose".to_owned(), "--token --verbose"),
+        ("machine x login bob password Zq7xKp29LmVt83".to_owned(), "machine x login bob password [redacted:password]"),
         ("PASSWORD=a,b&c\"d'e rest".to_owned(), "PASSWORD=[redacted:password] rest"),
     ];
     for (text, masked) in rows {

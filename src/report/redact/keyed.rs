@@ -77,11 +77,11 @@ impl<'t> Scan<'t> {
             .filter(|(open, close)| open.mark == close.mark);
         if let Some((at, separator)) = self.separator(place) {
             self.behind(place, at, separator);
-        } else if let Some(open) = self.value_before(place) {
-            if let Some((kind, key)) = self.classify(place, Separator::Pair) {
-                let context = self.context(place, kind, key, Separator::Pair);
-                self.value(open.start, context);
-            }
+        } else if let Some(open) = self.value_before(place)
+            && let Some((kind, key)) = self.classify(place, Separator::Pair)
+        {
+            let context = self.context(place, kind, key, Separator::Pair);
+            self.value(open.start, context);
         }
     }
 

@@ -229,8 +229,8 @@ impl Scan<'_> {
         let at = memchr::memrchr(b'@', part).or_else(|| {
             // A password with a slash in it: what follows the colon is then no port.
             let colon = colon?;
-            let port = part.get(colon + 1..)?.iter().all(u8::is_ascii_digit);
-            if port && !part.ends_with(b":") {
+            let digits = part.get(colon + 1..)?.iter().all(u8::is_ascii_digit);
+            if digits && !part.ends_with(b":") {
                 None
             } else {
                 memchr::memchr(b'@', word.get(colon..)?).map(|n| colon + n)

@@ -29,7 +29,14 @@ pub(super) struct Context<'k> {
 impl Scan<'_> {
     /// Masks the value that begins after the blanks at `at`.
     pub(super) fn value(&mut self, at: usize, context: Context<'_>) {
-        let (at, broken) = scan::blanks(self.bytes, at);
+        let (mut at, mut broken) = scan::blanks(self.bytes, at);
+        if context.value == Value::Id {
+            // rich (Python) prints `module.py:157` at the right edge, between the lines of a wrapped message.
+            let place_end = self.word_end(at);
+            if self.text.get(at..place_end).is_some_and(is_source_place) {
+                (at, broken) = scan::blanks(self.bytes, place_end);
+            }
+        }
         let doubtful = context.doubtful || broken || (context.value == Value::Id && !context.separated);
         self.item(at, Context { doubtful, ..context }, 0);
     }
@@ -323,8 +330,7 @@ impl Scan<'_> {
     fn is_structure(&self, at: usize) -> bool {
         let (next, _) = scan::blanks(self.bytes, at);
         match self.bytes.get(next) {
-            None => true,
-            Some(b'}' | b']' | b')') => true,
+            None | Some(b'}' | b']' | b')') => true,
             Some(b',') => scan::quote_at(self.bytes, scan::blanks(self.bytes, next + 1).0).is_some(),
             _ => false,
         }
@@ -369,6 +375,12 @@ fn is_code(value: &str, context: Context<'_>, quoted: bool) -> bool {
         || value.starts_with("os.environ")
         || value.starts_with("os.getenv(")
         || value.starts_with("process.env")
+}
+
+/// `module.py:157`.
+fn is_source_place(word: &str) -> bool {
+    let line = word.split_once(".py:").map(|(_, line)| line);
+    line.is_some_and(|line| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a word equals one of these without regard to ASCII case, punctuation around it aside.

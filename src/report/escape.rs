@@ -74,7 +74,7 @@ fn is_hidden(char: char) -> bool {
 
 /// Text for Markdown prose: shows exactly these characters, and nothing in it is markup, link, mention or reference.
 ///
-/// Works for CommonMark, GitHub and GitLab. The result is one line.
+/// Works for `CommonMark`, GitHub and GitLab. The result is one line.
 pub fn markdown(text: &str) -> String {
     let text = visible(text);
     let mut out = String::with_capacity(text.len() + text.len() / 4);
@@ -139,7 +139,7 @@ pub fn code_span(text: &str) -> String {
         longest = longest.max(run);
     }
     let fence = "`".repeat(longest + 1);
-    // CommonMark 6.1: one space on both sides is stripped, and a span must not begin or end with a backtick.
+    // `CommonMark` 6.1: one space on both sides is stripped, and a span must not begin or end with a backtick.
     let edge = |char| matches!(char, '`' | ' ');
     let pad = if text.is_empty() || text.starts_with(edge) || text.ends_with(edge) { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")

@@ -77,11 +77,11 @@ impl<'t> Scan<'t> {
             .filter(|(open, close)| open.mark == close.mark);
         if let Some((at, separator)) = self.separator(place) {
             self.behind(place, at, separator);
-        } else if let Some(open) = self.value_before(place) {
-            if let Some((kind, key)) = self.classify(place, Separator::Pair) {
-                let context = self.context(place, kind, key, Separator::Pair);
-                self.value(open.start, context);
-            }
+        } else if let Some(open) = self.value_before(place)
+            && let Some((kind, key)) = self.classify(place, Separator::Pair)
+        {
+            let context = self.context(place, kind, key, Separator::Pair);
+            self.value(open.start, context);
         }
     }
 
@@ -96,7 +96,7 @@ impl<'t> Scan<'t> {
     fn behind(&mut self, place: Place, at: usize, separator: Separator) {
         let Some((kind, key)) = self.classify(place, separator) else { return };
         let context = self.context(place, kind, key, separator);
-        if !self.allowed(place, at, separator, context, key.value) {
+        if !self.allowed(place, at, separator, key.value) {
             return;
         }
         // A list that merely names keys (`["password", "email"]`) has no opaque value behind the comma.
@@ -108,28 +108,28 @@ impl<'t> Scan<'t> {
     }
 
     fn context(&self, place: Place, kind: &'static Secret, key: Key, separator: Separator) -> Context<'t> {
-        let text: &'t str = self.text;
+        let text = self.text.get(place.start..place.end).unwrap_or_default();
         let colon = separator == Separator::Colon && place.quotes.is_none();
         Context {
             kind: kind.name,
             value: key.value,
-            key: text.get(place.start..place.end).unwrap_or_default(),
+            key: text,
             around: scan::quote_before(self.bytes, place.start).filter(|_| place.quotes.is_none()),
             line: colon && scan::begins_line(self.bytes, place.start),
             separated: separator != Separator::Blank,
-            doubtful: key.value == Value::Opaque,
+            // Prose: `with token 3f9c…`. An option of a command line leaves no doubt.
+            doubtful: key.value == Value::Opaque || (separator == Separator::Blank && !text.starts_with("--")),
         }
     }
 
     /// Whether a key of this sort counts with this separator.
-    fn allowed(&self, place: Place, at: usize, separator: Separator, context: Context<'_>, value: Value) -> bool {
+    fn allowed(&self, place: Place, at: usize, separator: Separator, value: Value) -> bool {
         match (value, separator) {
             (Value::Query, Separator::Equals) => {
                 self.in_query(place.start) || self.bytes.get(self.word_end(at)) == Some(&b'&')
             }
             (Value::Query, Separator::Pair) => true,
             (Value::Query, _) => false,
-            (_, Separator::Blank) => matches!(value, Value::Id | Value::Opaque) || context.key.starts_with("--"),
             // `/etc/passwd: no such file`.
             (_, Separator::Colon) => place.start == 0 || self.bytes.get(place.start - 1) != Some(&b'/'),
             _ => true,

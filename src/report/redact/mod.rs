@@ -60,6 +60,7 @@ enum Anchor {
     PrivateKeyTail,
     Url,
     EscapedUrl,
+    UserOption,
     Email,
     Telegram,
     Discord,
@@ -88,6 +89,8 @@ static SEARCH: LazyLock<Search> = LazyLock::new(|| {
         ("-----END ", Anchor::PrivateKeyTail),
         ("://", Anchor::Url),
         (":\\", Anchor::EscapedUrl),
+        (" -u ", Anchor::UserOption),
+        (" --user ", Anchor::UserOption),
         ("@", Anchor::Email),
         ("%40", Anchor::Email),
         ("\\u0040", Anchor::Email),
@@ -112,6 +115,8 @@ struct Scan<'t> {
     /// Marks up to which a sort of scanner has already been, so that hostile text costs no quadratic time.
     last_key: usize,
     token_end: usize,
+    dull_end: usize,
+    jwt_end: usize,
     key_end: usize,
     plain_end: usize,
     container_end: usize,
@@ -119,8 +124,18 @@ struct Scan<'t> {
 
 impl<'t> Scan<'t> {
     fn new(text: &'t str) -> Self {
-        let (last_key, token_end, key_end, plain_end, container_end) = (0, 0, 0, 0, 0);
-        Self { text, bytes: text.as_bytes(), found: Vec::new(), last_key, token_end, key_end, plain_end, container_end }
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            found: Vec::new(),
+            last_key: 0,
+            token_end: 0,
+            dull_end: 0,
+            jwt_end: 0,
+            key_end: 0,
+            plain_end: 0,
+            container_end: 0,
+        }
     }
 
     fn run(mut self) -> Vec<Found> {
@@ -137,6 +152,7 @@ impl<'t> Scan<'t> {
                 Some(Anchor::PrivateKeyTail) => self.private_key_tail(at, to),
                 Some(Anchor::Url) => self.url(to),
                 Some(Anchor::EscapedUrl) => self.escaped_url(at + 1),
+                Some(Anchor::UserOption) => self.user_option(at, to),
                 Some(Anchor::Email) => self.email(at, to),
                 Some(Anchor::Telegram) => self.telegram(at, to),
                 Some(Anchor::Discord) => self.discord(at),

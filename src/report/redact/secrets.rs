@@ -321,6 +321,7 @@ pub static SECRETS: &[Secret] = &[
         "Values of keys that name an API key, an access key, an account key and the like, also `NAME_KEY=` of an environment.",
         &[
             word("api key"),
+            word("api keys"),
             word("*apikey"),
             word("access key"),
             word("*accesskey"),
@@ -360,6 +361,7 @@ pub static SECRETS: &[Secret] = &[
         "Values of keys that name a password, in JSON, YAML, connection strings, environments and command lines.",
         &[
             key("*password", Value::Phrase),
+            word("passwords"),
             key("*passwd", Value::Phrase),
             key("*passphrase", Value::Phrase),
             key("*passcode", Value::Phrase),
@@ -377,7 +379,7 @@ pub static SECRETS: &[Secret] = &[
     keyed(
         "token",
         "Values of keys that name a token: `access_token`, `NAME_TOKEN=`, `X-Auth-Token`, `--token`.",
-        &[word("*token"), word("x auth"), word("npm auth"), word("legacy auth")],
+        &[word("*token"), word("access tokens"), word("refresh tokens"), word("auth tokens"), word("x auth"), word("npm auth"), word("legacy auth")],
     ),
     keyed(
         "credential",

@@ -42,7 +42,10 @@ impl Scan<'_> {
     /// A token with a public prefix at `at`.
     pub(super) fn prefixed(&mut self, kind: &'static str, prefix: &Prefix, at: usize) {
         let start = at + prefix.text.len();
-        if at < self.token_end || self.text.get(at..start) != Some(prefix.text) {
+        let goes_on = self.bytes.get(self.token_end).is_some_and(|byte| prefix.body.has(*byte));
+        let inside = start <= self.token_end && !goes_on;
+        let dull = start < self.dull_end && prefix.word && prefix.body == Body::Url;
+        if inside || dull || self.text.get(at..start) != Some(prefix.text) {
             return;
         }
         if prefix.word && !scan::starts_word(self.bytes, at) {
@@ -53,6 +56,9 @@ impl Scan<'_> {
         let least = if end == self.bytes.len() { prefix.least.min(4) } else { prefix.least };
         let telling = body.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
         if body.len() < least || (prefix.word && !telling) {
+            if prefix.body == Body::Url {
+                self.dull_end = end;
+            }
             return;
         }
         self.token_end = end;
@@ -124,15 +130,18 @@ impl Scan<'_> {
 
     /// A JSON Web Token, or the beginning of one that was cut. `eyJ` is base64 of `{"`.
     pub(super) fn jwt(&mut self, at: usize, to: usize) {
-        let end =
-            scan::run(self.bytes, to, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'='));
-        if at < self.token_end || self.text.get(at..to) != Some("eyJ") || end - to < 4 {
+        if at < self.jwt_end || self.text.get(at..to) != Some("eyJ") {
+            return;
+        }
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'=');
+        let end = scan::run(self.bytes, to, is_part);
+        self.jwt_end = end;
+        if end - to < 4 {
             return;
         }
         let body = self.bytes.get(to..end).unwrap_or_default();
         let cut = end == self.bytes.len() || self.bytes.get(end..).is_some_and(|rest| rest.starts_with("…".as_bytes()));
         if memchr::memchr(b'.', body).is_some_and(|dot| dot >= 4) || cut {
-            self.token_end = end;
             self.token(to, end, name::JWT);
         }
     }
@@ -209,7 +218,7 @@ impl Scan<'_> {
     pub(super) fn url(&mut self, to: usize) {
         let is_word = |byte: u8| byte > b' ' && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
         let limit = (to + REACH).min(self.bytes.len());
-        let word_end = scan::run(self.bytes, to, is_word).min(limit);
+        let word_end = scan::run(self.bytes.get(..limit).unwrap_or_default(), to, is_word);
         let word = self.bytes.get(to..word_end).unwrap_or_default();
         let authority = word.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(word.len());
         let part = word.get(..authority).unwrap_or_default();
@@ -220,14 +229,14 @@ impl Scan<'_> {
         let at = memchr::memrchr(b'@', part).or_else(|| {
             // A password with a slash in it: what follows the colon is then no port.
             let colon = colon?;
-            let port = part.get(colon + 1..)?.iter().all(u8::is_ascii_digit);
-            if port && !part.ends_with(b":") {
+            let digits = part.get(colon + 1..)?.iter().all(u8::is_ascii_digit);
+            if digits && !part.ends_with(b":") {
                 None
             } else {
                 memchr::memchr(b'@', word.get(colon..)?).map(|n| colon + n)
             }
         });
-        let cut = to + word.len() == self.bytes.len();
+        let cut = word_end == limit;
         match (colon, at) {
             (Some(colon), Some(at)) if colon < at => self.consider(to + colon + 1, to + at, password(), true),
             (Some(colon), None) if cut && !part.get(colon + 1..).unwrap_or_default().iter().all(u8::is_ascii_digit) => {
@@ -239,6 +248,23 @@ impl Scan<'_> {
                 self.consider(to, to + at, password(), false);
             }
             _ => {}
+        }
+    }
+
+    /// The password of `curl -u user:password`.
+    pub(super) fn user_option(&mut self, at: usize, to: usize) {
+        let head = self.bytes.get(at.saturating_sub(REACH)..at).unwrap_or_default();
+        if memchr::memmem::find(head, b"curl").is_none() {
+            return;
+        }
+        let open = scan::quote_at(self.bytes, to);
+        let start = open.map_or(to, |open| open.end);
+        let close = open.and_then(|open| scan::closing(self.bytes, open));
+        let end = close.map_or_else(|| self.word_end(start), |close| close.start);
+        let colon = memchr::memchr(b':', self.bytes.get(start..end).unwrap_or_default());
+        if let Some(colon) = colon {
+            let context = Context { kind: "password", ..password() };
+            self.consider(start + colon + 1, end, context, open.is_some());
         }
     }
 

@@ -29,7 +29,14 @@ pub(super) struct Context<'k> {
 impl Scan<'_> {
     /// Masks the value that begins after the blanks at `at`.
     pub(super) fn value(&mut self, at: usize, context: Context<'_>) {
-        let (at, broken) = scan::blanks(self.bytes, at);
+        let (mut at, mut broken) = scan::blanks(self.bytes, at);
+        if context.value == Value::Id {
+            // rich (Python) prints `module.py:157` at the right edge, between the lines of a wrapped message.
+            let place_end = self.word_end(at);
+            if self.text.get(at..place_end).is_some_and(is_source_place) {
+                (at, broken) = scan::blanks(self.bytes, place_end);
+            }
+        }
         let doubtful = context.doubtful || broken || (context.value == Value::Id && !context.separated);
         self.item(at, Context { doubtful, ..context }, 0);
     }
@@ -47,12 +54,32 @@ impl Scan<'_> {
         match self.bytes.get(at) {
             Some(b'[') if mask_end(self.text, at).is_none() => self.list(at, context, depth),
             Some(b'{') if context.value == Value::Line => self.container(at),
-            Some(b'{') => {}
+            Some(b'{') if self.next_member(at + 1) || self.bytes.get(at + 1) == Some(&b'}') => {}
+            Some(b'|' | b'>') if self.block(at, context) => {}
             _ => match self.wrapped(at) {
                 Some(open) => self.quoted(open, context),
                 None => self.plain(at, context),
             },
         }
+    }
+
+    /// A YAML block scalar: the lines below that are indented like the first. Tells whether there is one.
+    fn block(&mut self, at: usize, context: Context<'_>) -> bool {
+        let head = scan::run(self.bytes, at + 1, |byte| matches!(byte, b'-' | b'+' | b'0'..=b'9' | b' ' | b'\r'));
+        if self.bytes.get(head) != Some(&b'\n') {
+            return false;
+        }
+        let start = scan::run(self.bytes, head + 1, |byte| matches!(byte, b' ' | b'\t'));
+        let indent = self.bytes.get(head + 1..start).unwrap_or_default();
+        let mut end = scan::line_end(self.bytes, start);
+        while !indent.is_empty() && self.bytes.get(end + 1..).is_some_and(|line| line.starts_with(indent)) {
+            end = scan::line_end(self.bytes, end + 1);
+        }
+        if !indent.is_empty() && start >= self.plain_end {
+            self.consider(start, end, context, true);
+            self.plain_end = end;
+        }
+        true
     }
 
     /// The quote inside `Some("…")`, `SecretStr('…')`, `HeaderValue(b"…")`.
@@ -179,7 +206,8 @@ impl Scan<'_> {
             _ => (at, self.word_end(at)),
         };
         let first = self.text.get(start..self.word_end(start)).unwrap_or_default();
-        if !is_one_of(first, PROSE_VALUES) {
+        let option = !context.separated && first.starts_with("--");
+        if !option && !is_one_of(first, PROSE_VALUES) {
             self.consider(start, end, context, false);
         }
         self.plain_end = self.plain_end.max(end);
@@ -302,8 +330,7 @@ impl Scan<'_> {
     fn is_structure(&self, at: usize) -> bool {
         let (next, _) = scan::blanks(self.bytes, at);
         match self.bytes.get(next) {
-            None => true,
-            Some(b'}' | b']' | b')') => true,
+            None | Some(b'}' | b']' | b')') => true,
             Some(b',') => scan::quote_at(self.bytes, scan::blanks(self.bytes, next + 1).0).is_some(),
             _ => false,
         }
@@ -330,8 +357,10 @@ impl Scan<'_> {
             return;
         }
         let telling = value.bytes().any(|byte| !byte.is_ascii_lowercase() && byte != b' ');
-        let sure =
-            value.len() >= 6 && (telling || quoted) && !(quoted && value.contains(' ') && context.value == Value::Word);
+        let sure = !context.doubtful
+            && value.len() >= 6
+            && (telling || quoted)
+            && !(quoted && value.contains(' ') && context.value == Value::Word);
         self.found.push(Found { start, end, kind: context.kind, sure });
     }
 }
@@ -346,6 +375,12 @@ fn is_code(value: &str, context: Context<'_>, quoted: bool) -> bool {
         || value.starts_with("os.environ")
         || value.starts_with("os.getenv(")
         || value.starts_with("process.env")
+}
+
+/// `module.py:157`.
+fn is_source_place(word: &str) -> bool {
+    let line = word.split_once(".py:").map(|(_, line)| line);
+    line.is_some_and(|line| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a word equals one of these without regard to ASCII case, punctuation around it aside.
@@ -372,6 +407,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'));
     same || variable
         || inside("${", "}").or_else(|| inside("{{", "}}")).or_else(|| inside("$(", ")")).is_some_and(name)
+        || inside("{", "}").is_some_and(|text| name(text) && !text.bytes().any(|byte| byte.is_ascii_digit()))
         || inside("<", ">").is_some_and(|text| name(text) && !text.bytes().any(|byte| byte.is_ascii_digit()))
         || inside("%", "%").is_some_and(|text| name(text) && !text.bytes().any(|byte| byte.is_ascii_lowercase()))
         || inside("[", "]").is_some_and(|text| is_one_of(text, HARMLESS_VALUES))

@@ -147,8 +147,11 @@ fn note_skipped(found: &Found, sources: &mut [SourceInfo]) {
     }
 }
 
+/// A guess how many bytes of input make an event: room is made once.
+const EVENT_BYTES: usize = 192;
+
 /// Blocks that are decoded at once.
-const BATCH: usize = 4;
+const BATCH: usize = 8;
 
 /// One source while it is read.
 struct Reading<'e> {
@@ -291,7 +294,7 @@ struct Decoded<'b> {
 /// Decodes the records of one block. Pure: no state crosses from one record to the next.
 fn decode_block<'b>(format: Option<&'static Format>, source: SourceId, block: &'b mut Block) -> Decoded<'b> {
     let block: &'b Block = block;
-    let mut sink = Sink::new();
+    let mut sink = Sink::with_capacity(block.text.len() / EVENT_BYTES);
     for record in block.records(source) {
         let text = ansi::strip(record.text, record.arena);
         if !text.trim_start().is_empty() {

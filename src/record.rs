@@ -59,6 +59,11 @@ impl<'a> Sink<'a> {
         Self::default()
     }
 
+    /// An empty sink with room for so many events.
+    pub fn with_capacity(events: usize) -> Self {
+        Self { events: Vec::with_capacity(events), notices: Vec::new() }
+    }
+
     /// Adds an event.
     pub fn push(&mut self, event: Event<'a>) {
         self.events.push(event);

@@ -2,6 +2,10 @@
 //!
 //! Sources: `mcp` Python SDK 1.x and 2.x, `@modelcontextprotocol/sdk` 1.x and 2.x, rmcp, FastMCP, Envoy, nginx.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use crate::event::Wording;
 
 /// Patterns in order: specific before general. All are matched without regard to ASCII case.
@@ -64,24 +68,41 @@ static WORDINGS: &[(&str, Wording)] = &[
 /// Only so many bytes of a text are looked at: a hostile text must not cost more than a line.
 const LIMIT: usize = 4096;
 
+/// All patterns, and behind them the words that the special readers look for.
+static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let patterns = WORDINGS.iter().map(|(pattern, _)| *pattern);
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(patterns.chain(["tool ", "validation error"]).chain(SUCCESSES.iter().copied()))
+        .expect("the patterns are few and short")
+});
+
 /// What `text` says, and the tool it names where it says that a tool is unknown.
 pub fn read(text: &str) -> (Wording, Option<&str>) {
     let text = head(text);
-    let lower = text.to_ascii_lowercase();
-    if let Some(named) = tool_not_found(text, &lower) {
-        return (Wording::UnknownTool, Some(named));
-    }
-    if let Some(tool) = argument_model(text, &lower) {
-        return (Wording::ArgumentValidation, Some(tool));
-    }
-    for (pattern, wording) in WORDINGS {
-        if let Some(at) = lower.find(pattern) {
-            let names = matches!(wording, Wording::UnknownTool) || *pattern == "invalid arguments for tool";
-            let named = names.then(|| name_after(&text[at + pattern.len()..])).flatten();
-            return (*wording, named);
+    let (mut first, mut tool, mut validation, mut success) = (None, false, false, false);
+    for found in SEARCH.find_overlapping_iter(text) {
+        match found.pattern().as_usize() {
+            index if index < WORDINGS.len() => {
+                first = first.filter(|(known, _)| *known <= index).or(Some((index, found.end())));
+            }
+            index if index == WORDINGS.len() => tool = true,
+            index if index == WORDINGS.len() + 1 => validation = true,
+            _ => success = true,
         }
     }
-    if quotes_success(&lower) { (Wording::QuotesSuccess, None) } else { (Wording::Other, None) }
+    if let Some(named) = tool.then(|| tool_not_found(text)).flatten() {
+        return (Wording::UnknownTool, Some(named));
+    }
+    if let Some(named) = validation.then(|| argument_model(text)).flatten() {
+        return (Wording::ArgumentValidation, Some(named));
+    }
+    let Some((index, end)) = first else {
+        return (if success { Wording::QuotesSuccess } else { Wording::Other }, None);
+    };
+    let (pattern, wording) = WORDINGS[index];
+    let names = wording == Wording::UnknownTool || pattern == "invalid arguments for tool";
+    (wording, names.then(|| name_after(&text[end..])).flatten())
 }
 
 fn head(text: &str) -> &str {
@@ -93,7 +114,8 @@ fn head(text: &str) -> &str {
 }
 
 /// `Tool X not found`, `Tool 'X' disabled` (TypeScript SDK 1.x).
-fn tool_not_found<'a>(text: &'a str, lower: &str) -> Option<&'a str> {
+fn tool_not_found(text: &str) -> Option<&str> {
+    let lower = text.to_ascii_lowercase();
     let at = lower.find("tool ")? + "tool ".len();
     let end = ["not found", "disabled"].iter().find_map(|tail| lower[at..].find(tail))? + at;
     let name = text[at..end].trim().trim_matches(['"', '\'', '`']);
@@ -102,7 +124,8 @@ fn tool_not_found<'a>(text: &'a str, lower: &str) -> Option<&'a str> {
 
 /// `N validation error(s) for XArguments` (Python SDK) or `for call[X]` (FastMCP): the argument model of tool X failed
 /// before the function ran.
-fn argument_model<'a>(text: &'a str, lower: &str) -> Option<&'a str> {
+fn argument_model(text: &str) -> Option<&str> {
+    let lower = text.to_ascii_lowercase();
     ["validation error for ", "validation errors for "].iter().find_map(|start| {
         let at = lower.find(start)? + start.len();
         let model = text[at..].split(|c: char| c.is_whitespace() || c == ':').next()?;
@@ -118,11 +141,8 @@ fn name_after(rest: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-/// A provider's 2xx inside an error: "HTTP 201", "status 200", "201 Created".
-fn quotes_success(lower: &str) -> bool {
-    const SIGNS: [&str; 6] = ["http 20", "status 20", "status code 20", "status=20", "201 created", "202 accepted"];
-    SIGNS.iter().any(|sign| lower.contains(sign))
-}
+/// A provider's 2xx inside an error: the provider did the work.
+static SUCCESSES: [&str; 6] = ["http 20", "status 20", "status code 20", "status=20", "201 created", "202 accepted"];
 
 #[cfg(test)]
 mod tests {

@@ -106,7 +106,7 @@ impl Correlator {
         if exchange.method == "GET" {
             if exchange.resumes {
                 let witness = self.witness_of(event);
-                for call in self.open_calls(strand).to_vec() {
+                for call in self.open_calls(strand) {
                     self.sight(call, Seen::Resumed, witness, ended, exchange.status);
                 }
             }
@@ -233,8 +233,7 @@ impl Correlator {
         if matches!(kind, AnswerKind::StreamIncomplete) && exchange.event_id {
             // The stream can be resumed: the request stays open for a GET that brings its answer.
             let facts = self.case.calls[call as usize];
-            self.lane.open.entry((facts.strand, facts.direction, facts.id)).or_default().push_back(call);
-            self.lane.open_list.entry(facts.strand).or_default().push(call);
+            self.lane.open.reopen(facts.strand, facts.direction, facts.id, call);
         }
     }
 

@@ -22,9 +22,51 @@ pub(super) struct Life {
     by_pid: Vec<(u32, u32)>,
 }
 
+/// The last event that named only its run and server, and its strand: its neighbors mostly name the same.
+#[derive(Debug)]
+pub(super) struct Recent {
+    run: Box<str>,
+    server: Option<Box<str>>,
+    strand: u32,
+}
+
+impl Recent {
+    fn of(event: &Event<'_>, strand: u32) -> Option<Self> {
+        let plain = Self::is_plain(event);
+        let run = event.keys.run.filter(|_| plain)?;
+        Some(Self { run: run.into(), server: event.keys.server.map(Into::into), strand })
+    }
+
+    /// Messages change neither lives nor instances, and these name nothing else.
+    fn is_plain(event: &Event<'_>) -> bool {
+        let keys = &event.keys;
+        matches!(event.kind, Kind::Message(_))
+            && keys.pid.is_none()
+            && keys.session.is_none()
+            && keys.client.is_none()
+            && keys.trace.is_none()
+    }
+
+    fn is_of(&self, event: &Event<'_>) -> bool {
+        event.keys.run == Some(&self.run) && event.keys.server == self.server.as_deref() && Self::is_plain(event)
+    }
+}
+
 impl Correlator {
     /// The strand of an event; makes one where needed.
     pub(super) fn strand(&mut self, event: &Event<'_>, mark: Mark) -> u32 {
+        if let Some(recent) = self.lane.recent.as_ref().filter(|recent| recent.is_of(event)) {
+            let strand = recent.strand;
+            let last = &mut self.case.strands[strand as usize].last;
+            *last = Mark { origin: mark.origin, at: mark.at.or(last.at) };
+            return strand;
+        }
+        let strand = self.strand_of(event, mark);
+        self.lane.recent = Recent::of(event, strand);
+        strand
+    }
+
+    fn strand_of(&mut self, event: &Event<'_>, mark: Mark) -> u32 {
         let key = self.strand_key(event);
         let strand = self.strand_by_key(key, event, mark);
         self.learn_keys(strand, event);

@@ -4,7 +4,7 @@
 
 use super::{
     AnswerFacts, AnswerKind, Author, Basis, Call, Correlator, Key, Mark, NONE, RpcId, Seen, Strand, StrandFact,
-    ToolFacts, ToolsFacts,
+    ToolFacts, ToolsFacts, open::Candidates,
 };
 use crate::{
     event::{
@@ -13,9 +13,6 @@ use crate::{
     },
     symbol::Symbol,
 };
-
-/// Requests open at once in one strand, beyond which the oldest are no longer tracked.
-const OPEN_LIMIT: usize = 1 << 16;
 
 impl Correlator {
     pub(super) fn message(&mut self, event: &Event<'_>, mark: Mark, message: &Message<'_>) {
@@ -129,62 +126,30 @@ impl Correlator {
             joined: Basis::SelfReported,
         });
         self.case.strands[strand as usize].calls.push(call);
-        let list = self.lane.open_list.entry(strand).or_default();
-        if list.len() >= OPEN_LIMIT {
-            list.remove(0);
+        if let Candidates::One(other) = self.lane.open.with_id(strand, direction, id) {
+            self.case.calls[other as usize].contested = true;
+            self.case.calls[call as usize].contested = true;
+        } else if let Candidates::Several(_) = self.lane.open.with_id(strand, direction, id) {
+            self.case.calls[call as usize].contested = true;
         }
-        list.push(call);
-        if id != RpcId::Unknown {
-            let open = self.lane.open.entry((strand, direction, id)).or_default();
-            open.push_back(call);
-            if open.len() > 1 {
-                for other in open.iter() {
-                    self.case.calls[*other as usize].contested = true;
-                }
-            }
-            self.lane.last.insert((strand, direction, id), call);
-        }
+        self.lane.open.open(strand, direction, id, call);
         call
-    }
-
-    /// The open calls that an answer with this id may belong to.
-    fn open_with(&self, strand: u32, sender: Direction, id: RpcId) -> Vec<u32> {
-        self.lane.open.get(&(strand, sender, id)).map(|open| open.iter().copied().collect()).unwrap_or_default()
     }
 
     /// The only open call of a strand and sender, if there is exactly one.
     pub(super) fn only_open(&self, strand: u32, sender: Direction) -> Option<u32> {
-        let mut open = self
-            .lane
-            .open_list
-            .get(&strand)?
-            .iter()
-            .filter(|call| self.case.calls[**call as usize].direction == sender);
-        let only = open.next().copied();
-        if open.next().is_some() { None } else { only }
+        self.lane.open.only(strand, sender)
     }
 
-    /// How many calls of a strand are open.
-    pub(super) fn open_calls(&self, strand: u32) -> &[u32] {
-        self.lane.open_list.get(&strand).map_or(&[], Vec::as_slice)
+    /// The open calls of a strand, oldest first.
+    pub(super) fn open_calls(&self, strand: u32) -> Vec<u32> {
+        self.lane.open.all(strand).collect()
     }
 
     /// Marks a call as no longer open.
     pub(super) fn close_call(&mut self, call: u32) {
-        let facts = self.case.calls[call as usize];
-        if let Some(list) = self.lane.open_list.get_mut(&facts.strand) {
-            // Answers come mostly in order: the call is near the front of a short list.
-            if let Some(at) = list.iter().position(|open| *open == call) {
-                list.remove(at);
-            }
-        }
-        let key = (facts.strand, facts.direction, facts.id);
-        if let Some(open) = self.lane.open.get_mut(&key) {
-            open.retain(|open| *open != call);
-            if open.is_empty() {
-                self.lane.open.remove(&key);
-            }
-        }
+        let facts = &self.case.calls[call as usize];
+        self.lane.open.close(facts.strand, facts.direction, facts.id, call);
     }
 
     /// The id in its other spelling: a numeric string for a number. Spans and some SDKs write ids that way.
@@ -198,10 +163,8 @@ impl Correlator {
 
     /// The latest call with this id, open or not.
     pub(super) fn latest(&self, strand: u32, sender: Direction, id: RpcId) -> Option<u32> {
-        self.lane.last.get(&(strand, sender, id)).copied().or_else(|| {
-            let other = self.other_spelling(id)?;
-            self.lane.last.get(&(strand, sender, other)).copied()
-        })
+        let open = &self.lane.open;
+        open.latest(strand, sender, id).or_else(|| open.latest(strand, sender, self.other_spelling(id)?))
     }
 
     #[expect(clippy::too_many_arguments, reason = "an answer has that many sides")]
@@ -219,16 +182,16 @@ impl Correlator {
         let sender = opposite(direction);
         let seen = answered_as(witness, direction);
         let id = answer.id.map_or(RpcId::Unknown, |id| self.rpc_id(id));
-        let mut open = self.open_with(strand, sender, id);
-        if open.is_empty()
-            && let Some(other) = self.other_spelling(id)
-        {
-            open = self.open_with(strand, sender, other);
+        let mut open = self.lane.open.with_id(strand, sender, id);
+        if let (Candidates::None, Some(other)) = (&open, self.other_spelling(id)) {
+            open = self.lane.open.with_id(strand, sender, other);
         }
-        match open[..] {
-            [call] => self.attach_answer(call, answer, seen, witness, mark, http, thin),
-            [] => self.answer_without_request(strand, sender, id, answer, seen, witness, mark, http, event),
-            _ => self.contested_answer(&open, answer, witness, mark),
+        match open {
+            Candidates::One(call) => self.attach_answer(call, answer, seen, witness, mark, http, thin),
+            Candidates::None => {
+                self.answer_without_request(strand, sender, id, answer, seen, witness, mark, http, event)
+            }
+            Candidates::Several(open) => self.contested_answer(&open, answer, witness, mark),
         }
     }
 
@@ -434,11 +397,13 @@ impl Correlator {
             return;
         }
         let tool_call = self.case.symbols.get("tools/call");
-        let mut open = self.open_calls(strand).iter().copied().filter(|call| {
+        let mut open = self.lane.open.all(strand).filter(|call| {
             let call = &self.case.calls[*call as usize];
             call.direction == Direction::ToServer && Some(call.method) == tool_call
         });
-        if let (Some(call), None) = (open.next(), open.next()) {
+        let found = (open.next(), open.next());
+        drop(open);
+        if let (Some(call), None) = found {
             let number = i32::try_from(request).unwrap_or(-1);
             self.sight(call, Seen::ServerRequest, witness, mark, number);
         }
@@ -479,8 +444,7 @@ impl Correlator {
     /// At the end of a source: a request that stayed open while an answer with an id nobody asked for came was
     /// answered with the wrong id.
     pub(super) fn settle_wrong_ids(&mut self) {
-        let mut open: Vec<u32> = self.lane.open_list.values().flatten().copied().collect();
-        open.sort_unstable();
+        let open = self.lane.open.everywhere();
         for call in open {
             let facts = self.case.calls[call as usize];
             let wrong =

@@ -10,14 +10,13 @@ mod facts;
 mod lane;
 mod merge;
 mod messages;
+mod open;
 mod operations;
 mod place;
 mod reach;
 mod runs;
 mod servers;
 mod steps;
-
-use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
@@ -29,7 +28,7 @@ pub use facts::{
 pub use servers::Servers;
 
 use crate::{
-    event::{Direction, Event, Id, Kind, Origin, SourceId, Upstream, Witness},
+    event::{Event, Id, Kind, Origin, SourceId, Upstream, Witness},
     symbol::{Symbol, Symbols},
     time::{Shape, Stamp, Timestamp},
 };
@@ -202,12 +201,10 @@ struct Lane {
     strands: FxHashMap<StrandKey, u32>,
     /// The strands in order of their first record.
     order: Vec<u32>,
-    /// Open requests by strand, sender and id.
-    open: FxHashMap<(u32, Direction, RpcId), VecDeque<u32>>,
-    /// Open requests by strand, in order.
-    open_list: FxHashMap<u32, Vec<u32>>,
-    /// Last call with an id, open or not.
-    last: FxHashMap<(u32, Direction, RpcId), u32>,
+    /// Open requests.
+    open: open::OpenCalls,
+    /// The strand of the last event that only named its run and server.
+    recent: Option<lane::Recent>,
     /// The request of the last message of a strand, if the last message was one.
     last_message: FxHashMap<u32, u32>,
     /// Lives of run ids.
@@ -239,6 +236,7 @@ impl Correlator {
         let source = u32::try_from(self.case.sources.len()).expect("fewer than 2^32 sources");
         self.lane = Lane {
             source,
+            open: open::OpenCalls::new(u32::try_from(self.case.strands.len()).expect("fewer than 2^32 strands")),
             meta_witness: meta.witness,
             witness_hint: meta.witness_hint,
             zone: meta.zone,

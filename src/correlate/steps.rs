@@ -143,7 +143,7 @@ impl Correlator {
             Some(tool) => Some(self.case.symbols.get(tool)?),
             None => None,
         };
-        let mut open = self.open_calls(strand).iter().copied().filter(|call| {
+        let mut open = self.lane.open.all(strand).filter(|call| {
             let call = &self.case.calls[*call as usize];
             call.method == method && (tool.is_none() || call.target == tool)
         });
@@ -193,7 +193,7 @@ impl Correlator {
         let ends = matches!(step.event, PhaseEvent::Exited);
         if ends && !self.case.strands[strand as usize].wrapper {
             let witness = self.witness_of(event);
-            for call in self.open_calls(strand).to_vec() {
+            for call in self.open_calls(strand) {
                 self.sight(call, Seen::ProcessEnded, witness, mark, 0);
             }
         }

@@ -25,9 +25,10 @@ pub struct ReadOptions {
     pub max_record: usize,
 }
 
+/// A block of 1 MiB and its events stay in the caches of a core, and their memory is used again.
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { block: 8 << 20, max_record: 64 << 20 }
+        Self { block: 1 << 20, max_record: 64 << 20 }
     }
 }
 

@@ -151,7 +151,9 @@ fn note_skipped(found: &Found, sources: &mut [SourceInfo]) {
 const EVENT_BYTES: usize = 192;
 
 /// Blocks that are decoded at once.
-const BATCH: usize = 8;
+const BATCH: usize = 4;
+/// Batches that follow one another before the memory of their blocks is used again.
+const CHAIN: usize = 16;
 
 /// One source while it is read.
 struct Reading<'e> {
@@ -193,8 +195,10 @@ impl<'e> Reading<'e> {
             server: self.entry.hints.server.as_deref(),
             run: self.entry.hints.run.as_deref(),
         });
-        let mut assembler = Assembler::new();
-        self.read_blocks(&mut reader, &mut assembler, correlator, options, progress);
+        let mut folder = Folder { assembler: Assembler::new(), correlator, unexplained: options.unexplained };
+        let mut feed = Feed { reader: &mut reader, spare: Vec::new(), progress, told: 0 };
+        self.read_blocks(&mut feed, &mut folder);
+        let Folder { mut assembler, correlator, .. } = folder;
         assembler.finish(&mut |event| correlator.push(event));
         let summary = reader.finish();
         self.info.bytes = summary.bytes;
@@ -217,50 +221,54 @@ impl<'e> Reading<'e> {
         }
     }
 
-    /// Decodes one batch in parallel while the next one is read; folds the events in order.
-    fn read_blocks(
-        &mut self,
-        reader: &mut Reader,
-        assembler: &mut Assembler,
-        correlator: &mut Correlator,
-        options: &Options,
-        progress: &dyn Progress,
-    ) {
-        let (format, source) = (self.format, self.entry.id);
-        let mut batch = read_batch(reader, Vec::new());
-        let mut spare = Vec::new();
-        let mut read = 0;
-        while !batch.is_empty() {
-            progress.advance(reader.bytes_read() - read);
-            read = reader.bytes_read();
-            let (decoded, next) = rayon::join(
-                // An arena is not shared between threads: each block is lent to one.
-                || batch.par_iter_mut().map(|block| decode_block(format, source, block)).collect::<Vec<_>>(),
-                || read_batch(reader, std::mem::take(&mut spare)),
-            );
-            for decoded in &decoded {
-                self.fold(decoded, assembler, correlator, options);
+    /// Folds the events of one batch in order while the next one is read and decoded.
+    fn read_blocks(&mut self, feed: &mut Feed<'_>, folder: &mut Folder<'_>) {
+        loop {
+            let mut batch = feed.batch();
+            if batch.is_empty() {
+                return;
             }
-            drop(decoded);
-            spare = std::mem::replace(&mut batch, next);
+            let decoded = decode_batch(self.format, self.entry.id, &mut batch);
+            self.chain(decoded, CHAIN, feed, folder);
+            feed.spare.append(&mut batch);
         }
     }
 
-    fn fold(
-        &mut self,
-        decoded: &Decoded<'_>,
-        assembler: &mut Assembler,
-        correlator: &mut Correlator,
-        options: &Options,
-    ) {
-        for notice in decoded.notices.iter().chain(&decoded.sink.notices) {
-            self.notice(*notice, decoded);
+    /// Each link of the chain lends its blocks to the next one, since events borrow from their block: so it is cut
+    /// after some links, and the memory of their blocks is used again.
+    fn chain(&mut self, decoded: Vec<Decoded<'_>>, links: usize, feed: &mut Feed<'_>, folder: &mut Folder<'_>) {
+        if links == 0 {
+            self.fold(&decoded, folder);
+            return;
         }
-        for event in &decoded.sink.events {
-            if options.unexplained > self.unexplained_places.len() && matches!(event.kind, Kind::Text(_)) {
-                self.unexplained_places.push(event.origin);
+        let (format, source) = (self.format, self.entry.id);
+        let mut batch = Vec::new();
+        let slot = &mut batch;
+        let ((), next) = rayon::join(
+            || self.fold(&decoded, folder),
+            || {
+                *slot = feed.batch();
+                decode_batch(format, source, slot)
+            },
+        );
+        drop(decoded);
+        if !next.is_empty() {
+            self.chain(next, links - 1, feed, folder);
+        }
+        feed.spare.append(&mut batch);
+    }
+
+    fn fold(&mut self, batch: &[Decoded<'_>], folder: &mut Folder<'_>) {
+        for decoded in batch {
+            for notice in decoded.notices.iter().chain(&decoded.sink.notices) {
+                self.notice(*notice, decoded);
             }
-            assembler.push(event, &mut |event| correlator.push(event));
+            for event in &decoded.sink.events {
+                if folder.unexplained > self.unexplained_places.len() && matches!(event.kind, Kind::Text(_)) {
+                    self.unexplained_places.push(event.origin);
+                }
+                folder.assembler.push(event, &mut |event| folder.correlator.push(event));
+            }
         }
     }
 
@@ -272,15 +280,43 @@ impl<'e> Reading<'e> {
     }
 }
 
-fn read_batch(reader: &mut Reader, mut spare: Vec<Block>) -> Vec<Block> {
-    let mut batch = Vec::with_capacity(BATCH);
-    while batch.len() < BATCH {
-        match reader.next_block(spare.pop()) {
-            Some(block) => batch.push(block),
-            None => break,
+/// Where the events of a source go, one after another.
+struct Folder<'f> {
+    assembler: Assembler,
+    correlator: &'f mut Correlator,
+    /// How many places of unexplained records are kept.
+    unexplained: usize,
+}
+
+/// Where the blocks of a source come from.
+struct Feed<'r> {
+    reader: &'r mut Reader,
+    /// Blocks whose memory may be used again.
+    spare: Vec<Block>,
+    progress: &'r dyn Progress,
+    told: u64,
+}
+
+impl Feed<'_> {
+    /// The next blocks; none at the end.
+    fn batch(&mut self) -> Vec<Block> {
+        let mut batch = Vec::with_capacity(BATCH);
+        while batch.len() < BATCH {
+            match self.reader.next_block(self.spare.pop()) {
+                Some(block) => batch.push(block),
+                None => break,
+            }
         }
+        let read = self.reader.bytes_read();
+        self.progress.advance(read - self.told);
+        self.told = read;
+        batch
     }
-    batch
+}
+
+fn decode_batch<'b>(format: Option<&'static Format>, source: SourceId, batch: &'b mut [Block]) -> Vec<Decoded<'b>> {
+    // An arena is not shared between threads: each block is lent to one.
+    batch.par_iter_mut().map(|block| decode_block(format, source, block)).collect()
 }
 
 /// What came out of one block. An arena cannot be shared between threads, so the block itself stays behind.

@@ -12,6 +12,7 @@ use serde::{
     de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
+use smallvec::SmallVec;
 
 use crate::{
     event::{
@@ -684,6 +685,11 @@ fn float(number: f64) -> Digest {
     digest_bytes(b'n', &number.to_bits().to_le_bytes())
 }
 
+/// Members of an object by the digests of key and value: few, so they rarely leave the stack.
+type Pile = SmallVec<[(Digest, Digest); 8]>;
+/// Digests one after another.
+type Bytes = SmallVec<[u8; 256]>;
+
 struct CanonicalSeed<'c> {
     /// Cleared when a number met cannot be told from its neighbours as a double.
     exact: &'c Cell<bool>,
@@ -726,14 +732,14 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
         Ok(digest_bytes(b's', text.as_bytes()))
     }
     fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Digest, S::Error> {
-        let mut bytes = Vec::new();
+        let mut bytes = Bytes::new();
         while let Some(Digest(item)) = seq.next_element_seed(CanonicalSeed { exact: self.exact, top: None })? {
             bytes.extend_from_slice(&item.to_le_bytes());
         }
         Ok(digest_bytes(b'a', &bytes))
     }
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Digest, M::Error> {
-        let mut members: Vec<(Digest, Digest)> = Vec::new();
+        let mut members = Pile::new();
         let mut top = self.top;
         while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
             let value = map.next_value_seed(CanonicalSeed { exact: self.exact, top: None })?;
@@ -752,9 +758,9 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
 }
 
 /// Order of keys does not matter, and of a repeated key the last value counts.
-fn digest_members(mut members: Vec<(Digest, Digest)>) -> Digest {
+fn digest_members(mut members: Pile) -> Digest {
     members.sort_by_key(|(key, _)| *key);
-    let mut bytes = Vec::with_capacity(members.len() * 32);
+    let mut bytes = Bytes::new();
     for (index, (key, value)) in members.iter().enumerate() {
         if members.get(index + 1).is_some_and(|(next, _)| next == key) {
             continue;
@@ -768,7 +774,7 @@ fn digest_members(mut members: Vec<(Digest, Digest)>) -> Digest {
 /// The four smallest hashes of the members: two sketches of which one object contains the other share all they can.
 fn sketch(members: &[(Digest, Digest)]) -> Pairs {
     #[expect(clippy::cast_possible_truncation, reason = "a hash may be shortened")]
-    let mut hashes: Vec<u32> =
+    let mut hashes: SmallVec<[u32; 8]> =
         members.iter().map(|(key, value)| ((key.0 ^ value.0.rotate_left(64)) as u32).max(1)).collect();
     hashes.sort_unstable();
     let mut pairs = Pairs::default();
@@ -781,7 +787,7 @@ fn sketch(members: &[(Digest, Digest)]) -> Pairs {
 impl Pairs {
     /// The sketch of the pairs of a URL query: `code=EUR` repeats the arguments `{"code":"EUR"}`.
     pub fn of_query(query: &str) -> Self {
-        let members: Vec<(Digest, Digest)> = query
+        let members: Pile = query
             .split('&')
             .filter_map(|pair| pair.split_once('='))
             .map(|(key, value)| (digest_bytes(b'k', key.as_bytes()), query_value(value)))
@@ -827,7 +833,7 @@ fn exact_digest(text: &str) -> Result<Digest, serde_json::Error> {
     let text = text.trim();
     Ok(match text.as_bytes().first() {
         Some(b'{') => {
-            let mut members = Vec::new();
+            let mut members = Pile::new();
             for (key, value) in serde_json::from_str::<RawMembers<'_>>(text)?.0 {
                 members.push((digest_bytes(b'k', key.as_bytes()), exact_digest(value.get())?));
             }

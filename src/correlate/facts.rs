@@ -216,7 +216,7 @@ impl From<crate::event::Digest> for Key {
 }
 
 /// The answer of a call, reduced to what decides.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AnswerFacts {
     /// What it was.
     pub kind: AnswerKind,

@@ -183,7 +183,9 @@ impl Correlator {
         let seen = answered_as(witness, direction);
         let id = answer.id.map_or(RpcId::Unknown, |id| self.rpc_id(id));
         let mut open = self.lane.open.with_id(strand, sender, id);
-        if let (Candidates::None, Some(other)) = (&open, self.other_spelling(id)) {
+        if matches!(open, Candidates::None)
+            && let Some(other) = self.other_spelling(id)
+        {
             open = self.lane.open.with_id(strand, sender, other);
         }
         match open {

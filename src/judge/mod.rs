@@ -145,11 +145,15 @@ pub struct Totals {
 
 impl Totals {
     fn count(&mut self, verdict: &CallVerdict) {
+        self.add(verdict.names());
+    }
+
+    fn add(&mut self, [outcome, layer, retry, reach]: [&'static str; 4]) {
         self.calls += 1;
-        *self.by_outcome.entry(verdict.outcome.name()).or_default() += 1;
-        *self.by_layer.entry(verdict.layer.name()).or_default() += 1;
-        *self.by_retry.entry(verdict.retry.verdict.name()).or_default() += 1;
-        *self.by_reach.entry(verdict.reach.answer.name()).or_default() += 1;
+        *self.by_outcome.entry(outcome).or_default() += 1;
+        *self.by_layer.entry(layer).or_default() += 1;
+        *self.by_retry.entry(retry).or_default() += 1;
+        *self.by_reach.entry(reach).or_default() += 1;
     }
 
     fn merge(mut self, other: Self) -> Self {
@@ -180,9 +184,17 @@ pub fn judge(case: &Case, keep: impl Fn(&CallVerdict) -> bool + Sync) -> Verdict
         .map(|chunk| {
             let mut totals = Totals::default();
             let mut kept = Vec::new();
+            let mut plain = call::PlainCalls::default();
             for index in chunk {
+                if let Some(names) = plain.known(case, &runs, *index) {
+                    totals.add(names);
+                    continue;
+                }
                 let verdict = call::judge_call(case, &runs, *index);
                 totals.count(&verdict);
+                if !keep(&verdict) {
+                    plain.learn(case, &runs, *index, &verdict);
+                }
                 if keep(&verdict) {
                     kept.push((*index, verdict));
                 }

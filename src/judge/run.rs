@@ -239,6 +239,18 @@ impl<'c> RunFacts<'c> {
         self.tools = lists().rfind(|list| !list.partial && !list.invalid).or_else(|| lists().next_back());
     }
 
+    /// Whether the run has no fact beyond its calls that a rule about a call could ask for.
+    pub(super) fn is_plain(&self) -> bool {
+        self.spawn_failed.is_none()
+            && self.exited.is_none()
+            && self.stopped_by_client.is_none()
+            && self.pollution.is_empty()
+            && self.trace.is_none()
+            && self.records_attempts.is_none()
+            && self.unattributed.is_empty()
+            && self.tools.is_none()
+    }
+
     /// The complete tool list, if one was seen.
     pub fn complete_tools(&self) -> Option<&'c ToolsFacts> {
         self.tools.filter(|list| !list.partial && !list.invalid)

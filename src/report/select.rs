@@ -15,6 +15,8 @@ use crate::{
 pub(super) struct Selected<'a> {
     case: &'a Case,
     select: &'a Selection,
+    /// Nothing is selected, so everything is shown: asked for every call of a case.
+    everything: bool,
     /// `Some(None)`: a name that occurs nowhere.
     server: Option<Option<Symbol>>,
     tool: Option<Option<Symbol>>,
@@ -24,7 +26,9 @@ impl<'a> Selected<'a> {
     pub(super) fn new(report: &Report<'a>) -> Self {
         let (case, select) = (report.case, &report.options.select);
         let lookup = |name: &Option<String>| name.as_deref().map(|name| case.symbols.get(name));
-        Self { case, select, server: lookup(&select.server), tool: lookup(&select.tool) }
+        let named = select.run.is_some() || select.server.is_some() || select.tool.is_some();
+        let everything = !named && select.since.is_none() && select.until.is_none();
+        Self { case, select, everything, server: lookup(&select.server), tool: lookup(&select.tool) }
     }
 
     /// Whether a run is shown.
@@ -39,6 +43,9 @@ impl<'a> Selected<'a> {
 
     /// Whether a call is shown, if calls like it are listed.
     pub(super) fn call(&self, index: u32) -> bool {
+        if self.everything {
+            return true;
+        }
         let Some(call) = self.case.calls.get(index as usize) else { return false };
         let tool = self.tool.is_none_or(|tool| tool.is_some() && call.target == tool);
         tool && self.of_run(call.run as usize) && self.in_window(call)

@@ -193,6 +193,7 @@ impl Lines {
         match contact.phase {
             Some(Phase::Launch | Phase::Handshake) => return Some((Part::Launch, true)),
             Some(Phase::Discovery) => return Some((Part::Discovery, true)),
+            _ if !contact.outside => return None,
             _ => {}
         }
         let Mark { origin, .. } = contact.attempt;

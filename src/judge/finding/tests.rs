@@ -278,7 +278,7 @@ fn a_process_that_ended_early() {
 
 #[test]
 fn a_handshake_that_was_given_up() {
-    let report = r#"{"run_id":"r","at":"2026-07-22T14:03:31.000Z","error":"handshake_timeout","last_event":"initialize_received"}"#;
+    let report = "at=2026-07-22T14:03:31.000Z error=handshake_timeout last_event=initialize_received run_id=r";
     let log = lines(&[
         phase(0, "spawned", r#""pid":7"#),
         phase(1, "initialize_received", r#""request_id":0"#),

@@ -11,7 +11,7 @@ pub(super) static RULE: FindingRule = FindingRule {
     doc: Doc {
         means: "Requests were refused with 401 or 403, and no re-send with an authorization was let through.",
         recognized: "A final status of 401 or 403. A challenge (`WWW-Authenticate`) tells where to get a token.",
-        is_not: "The 401 that begins an OAuth exchange and is followed by the same request with a token, or by a completed handshake.",
+        is_not: "The 401 that begins an OAuth exchange and is followed by the same request with a token. Where only a handshake was refused and a later one was completed, the severity is low.",
         to_do: "Log in again, or renew the token; with 403, ask for the scope that the challenge names. The refused calls did nothing.",
     },
     check,
@@ -19,10 +19,14 @@ pub(super) static RULE: FindingRule = FindingRule {
 
 fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
     let mut groups = Groups::default();
+    let mut lasting = std::collections::BTreeSet::new();
     let mut challenged = std::collections::BTreeSet::new();
     for (index, call) in scene.calls() {
         let Some(status) = refusal(scene.case, call) else { continue };
-        let Some(mark) = call.answered.filter(|_| !handshake_followed(scene, call)) else { continue };
+        let Some(mark) = call.answered else { continue };
+        if !handshake_followed(scene, call) {
+            lasting.insert(call.run);
+        }
         groups.add_call(call.run, index, "shows that the request was refused", mark);
         if status == 401 && scene.case.http(call).is_some_and(|http| http.challenge) {
             challenged.insert(call.run);
@@ -35,7 +39,8 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
             "{} refused with HTTP {status} for want of an authorization{challenge}.",
             count(tally.count(), "request was", "requests were")
         );
-        out.push(tally.finding(&RULE, Confidence::High, claim, run));
+        let severity = if lasting.contains(&run) { RULE.severity } else { Severity::Low };
+        out.push(tally.finding(&RULE, Confidence::High, claim, run).with_severity(severity));
     }
 }
 

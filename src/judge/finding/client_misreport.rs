@@ -5,7 +5,7 @@ use super::{
     tally::{Groups, Tally},
 };
 use crate::{
-    correlate::{AnswerKind, Call, Case, Seen, Sighting},
+    correlate::{AnswerKind, Call, Case, NONE, Seen, Sighting},
     event::Witness,
     judge::call::answer_is_servers,
 };
@@ -56,7 +56,9 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
 
 /// A client's claim of success beside a failing answer of the server, by another record than the answer itself.
 fn claimed_success<'c>(case: &'c Case, call: &'c Call) -> Option<&'c Sighting> {
-    let failed = matches!(call.answer.kind, AnswerKind::ToolError | AnswerKind::Error) && answer_is_servers(call);
+    // Spans and summaries are claims on both sides; only a recorded answer can refute one.
+    let failed =
+        matches!(call.answer.kind, AnswerKind::ToolError | AnswerKind::Error) && answer_is_servers(call) && !call.thin;
     if !failed {
         return None;
     }
@@ -64,7 +66,8 @@ fn claimed_success<'c>(case: &'c Case, call: &'c Call) -> Option<&'c Sighting> {
         row.witness == Witness::Client
             && match row.seen {
                 Seen::CallSucceeded => true,
-                Seen::OtherAnswer => row.number == 1,
+                // A summary tells of HTTP; a span that only lacks an error claims nothing.
+                Seen::OtherAnswer => row.number == 1 && call.http != NONE,
                 _ => false,
             }
     })

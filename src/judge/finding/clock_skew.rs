@@ -15,13 +15,15 @@ pub(super) static RULE: FindingRule = FindingRule {
     severity: Severity::Low,
     doc: Doc {
         means: "By the times of two sources, something happened before its cause: a request was received before it was sent, or answered before it was asked. Times of these sources cannot be compared closer than that.",
-        recognized: "Two records of one call in two sources, whose causal order is certain and whose placed times say otherwise by more than the coarser clock's resolution.",
+        recognized: "Two records of one call in two sources, whose causal order is certain and whose placed times say otherwise by more than 100 ms and the coarser clock's resolution.",
         is_not: "A missing zone or date, which is placed by whole quarters of an hour. Records inside one source are never compared: their order is the order of the records.",
         to_do: "Synchronize the clocks of the machines, and read the order from ids and from each source by itself.",
     },
     check,
 };
 
+/// Logs are written a little after the fact: what differs by less than this is no skew.
+const DELAY: i64 = 100 * MILLISECOND;
 /// Sightings of a call that are compared; further ones are rare and add nothing.
 const ROWS: usize = 8;
 
@@ -91,7 +93,7 @@ fn worst(case: &Case, call: &Call) -> Option<(Mark, Mark, i64)> {
             }
             let (Some(from), Some(to)) = (case.placed(*cause), case.placed(*effect)) else { continue };
             let skew = from.0.saturating_sub(to.0);
-            if skew > resolution(case, *cause).max(resolution(case, *effect))
+            if skew > DELAY.max(resolution(case, *cause)).max(resolution(case, *effect))
                 && worst.is_none_or(|(.., most)| skew > most)
             {
                 worst = Some((*cause, *effect, skew));

@@ -6,7 +6,10 @@ use super::{Confidence, Doc, Finding, FindingRule, Scene, Severity, calls_of, co
 use crate::{
     correlate::{Mark, NONE},
     event::{Origin, SourceId, Witness},
-    judge::{Caution, RunFacts},
+    judge::{
+        Caution, RunFacts,
+        call::{EffectClass, effect_class},
+    },
 };
 
 /// See [`FindingRule::doc`].
@@ -32,7 +35,9 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
         .calls
         .iter()
         .filter(|(_, verdict)| verdict.retry.verdict == Caution::Unknown)
-        .map(|(call, _)| scene.case.calls[*call as usize].run)
+        .map(|(call, _)| &scene.case.calls[*call as usize])
+        .filter(|call| effect_class(scene.case.name(call.method)) != EffectClass::None)
+        .map(|call| call.run)
         .collect();
     for facts in scene.runs.iter().filter(|facts| unknown.contains(&number_of(facts))) {
         if server_side(facts) {

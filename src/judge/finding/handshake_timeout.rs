@@ -1,13 +1,13 @@
 //! The client stopped waiting for the handshake.
 
 use super::{
-    Confidence, Doc, Finding, FindingRule, Scene, Severity, calls_of, events, number_of, seconds_between, shook_hands,
-    stands_before, tally::Tally, unanswered,
+    Confidence, Doc, Finding, FindingRule, Scene, Severity, calls_of, events, last_words, number_of, seconds_between,
+    shook_hands, stands_before, tally::Tally, unanswered,
 };
 use crate::{
     correlate::{Call, Mark, Seen, StrandFact},
     event::PhaseEvent,
-    judge::{RunFacts, RunVerdict},
+    judge::RunFacts,
 };
 
 /// See [`FindingRule::doc`].
@@ -49,15 +49,10 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
         let seconds = found.asked.and_then(|asked| seconds_between(facts.case, asked, found.mark));
         let waited =
             seconds.filter(|seconds| *seconds > 0).map_or(String::new(), |seconds| format!(" after {seconds} s"));
-        let claim = format!("The client gave up the handshake{waited}; {}.", last_words(verdict, found.last));
+        let last = found.last.map(|last| format!("the last event on record is {}", last.name()));
+        let last = last.unwrap_or_else(|| last_words(facts, verdict));
+        let claim = format!("The client gave up the handshake{waited}; {last}.");
         out.push(tally.finding(&RULE, found.confidence, claim, number_of(facts)));
-    }
-}
-
-fn last_words(verdict: &RunVerdict, reported: Option<PhaseEvent>) -> String {
-    match reported.or(verdict.last_phase.map(|(event, _)| event)) {
-        Some(event) => format!("the last event on record is {}", event.name()),
-        None => "no event of the server is on record".to_owned(),
     }
 }
 

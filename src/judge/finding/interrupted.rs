@@ -1,13 +1,13 @@
 //! The run was cut off while something was open.
 
 use super::{
-    Confidence, Doc, Finding, FindingRule, Scene, Severity, calls_of, count, number_of, stands_before, tally::Tally,
-    unanswered,
+    Confidence, Doc, Finding, FindingRule, Scene, Severity, calls_of, count, last_words, number_of, stands_before,
+    tally::Tally, unanswered,
 };
 use crate::{
     correlate::{Call, Mark, Seen},
     event::PhaseEvent,
-    judge::{RunFacts, RunVerdict},
+    judge::RunFacts,
 };
 
 /// See [`FindingRule::doc`].
@@ -50,15 +50,8 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
             [call] => format!(" while {} was open", scene.what(call)),
             all => format!(" while {} were open", count(all.len() as u64, "request", "requests")),
         };
-        let claim = format!("The run {how}{with}; {}.", last_words(verdict));
+        let claim = format!("The run {how}{with}; {}.", last_words(facts, verdict));
         out.push(tally.finding(&RULE, Confidence::High, claim, number_of(facts)));
-    }
-}
-
-fn last_words(verdict: &RunVerdict) -> String {
-    match verdict.last_phase {
-        Some((event, _)) => format!("its last event on record is {}", event.name()),
-        None => "no event of the server is on record".to_owned(),
     }
 }
 

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Confidence, Doc, Finding, FindingRule, Scene, Severity, count, events, number_of,
+    Confidence, Doc, Finding, FindingRule, Scene, Severity, calls_of, count, events, number_of,
     tally::{Groups, Tally},
 };
 use crate::{
     correlate::{AnswerKind, Call, Case, Seen, Sighting, StrandFact},
     event::{RemarkKind, Witness},
+    judge::RunFacts,
 };
 
 /// See [`FindingRule::doc`].
@@ -18,12 +19,15 @@ pub(super) static RULE: FindingRule = FindingRule {
     severity: Severity::Medium,
     doc: Doc {
         means: "The caller saw a failure, and the server finished the call all the same. Whoever sends it again does the work twice.",
-        recognized: "An answer after the caller's time-out or cancellation; a server's own answer behind a gateway's error or a cut stream; an answer that was made and could not be delivered; a client's words about an answer to an unknown request.",
+        recognized: "An answer after the caller's time-out or cancellation; a server's own answer behind a gateway's error or a cut stream; an answer that was made and could not be delivered; a client's words about an answer to an unknown request, after it had given one up.",
         is_not: "A second answer to a call that was answered in time.",
         to_do: "Use the late result instead of sending the call again. Make the client's limit longer than the slowest honest run of the tool.",
     },
     check,
 };
+
+/// Statuses of a hop that stopped waiting for the server: proxies, nginx (499), Cloudflare (520 to 524).
+const GAVE_UP: [u16; 9] = [408, 499, 502, 504, 520, 521, 522, 523, 524];
 
 const ROLE: &str = "shows an answer to a request that the client no longer knew";
 
@@ -43,10 +47,12 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
     for (run, tally) in groups {
         reported.insert(run);
         let claim = match tally.count() {
-            1 => format!("The answer to the call of {} came after its caller had failed.", scene.first_of(&tally)),
+            1 => {
+                format!("The server finished the call of {} although its caller saw a failure.", scene.first_of(&tally))
+            }
             number => format!(
-                "{} came after their callers had failed, first the one to {}.",
-                count(number, "answer", "answers"),
+                "The server finished {} although their callers saw a failure, first one of {}.",
+                count(number, "call", "calls"),
                 scene.first_of(&tally)
             ),
         };
@@ -56,11 +62,16 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
 }
 
 fn late<'c>(case: &'c Case, call: &'c Call) -> Option<&'c Sighting> {
-    let cut = matches!(call.answer.kind, AnswerKind::HttpError | AnswerKind::StreamIncomplete | AnswerKind::Nothing);
+    let gateway = case.http(call).is_some_and(|http| GAVE_UP.contains(&http.status));
+    let cut = match call.answer.kind {
+        AnswerKind::StreamIncomplete | AnswerKind::Nothing => true,
+        AnswerKind::HttpError => gateway,
+        _ => false,
+    };
     case.sightings(call).find(|row| match row.seen {
         Seen::LateAnswer => call.answer.kind != AnswerKind::Result,
         Seen::ReplyLost => call.answered.is_none() || cut,
-        Seen::Responded => cut && row.witness == Witness::Server && row.number == 1,
+        Seen::Responded => cut && row.witness == Witness::Server,
         _ => false,
     })
 }
@@ -73,7 +84,7 @@ fn unattributed(scene: &Scene<'_, '_>, reported: &BTreeSet<u32>, out: &mut Vec<F
             continue;
         }
         let mut late = events(facts).filter(|event| event.what == unknown && event.witness == Witness::Client);
-        let Some(first) = late.next() else { continue };
+        let Some(first) = late.next().filter(|_| somebody_gave_up(facts)) else { continue };
         let mut tally = Tally::new(ROLE, first.mark);
         for event in late {
             tally.add(ROLE, event.mark);
@@ -82,4 +93,12 @@ fn unattributed(scene: &Scene<'_, '_>, reported: &BTreeSet<u32>, out: &mut Vec<F
             format!("The client got {} to requests that it no longer knew.", count(tally.count(), "answer", "answers"));
         out.push(tally.finding(&RULE, Confidence::Medium, claim, number_of(facts)));
     }
+}
+
+/// Whether a caller of the run stopped waiting, and no answer with a wrong id explains the client's words.
+fn somebody_gave_up(facts: &RunFacts<'_>) -> bool {
+    let gave_up =
+        |call: &Call| facts.case.sightings(call).any(|row| matches!(row.seen, Seen::TimedOut | Seen::Cancelled));
+    calls_of(facts).any(|(_, call)| gave_up(call))
+        && !calls_of(facts).any(|(_, call)| call.answer.kind == AnswerKind::InvalidEnvelope)
 }

@@ -39,10 +39,10 @@ mod version_rejected;
 
 use std::borrow::Cow;
 
-use super::{Evidence, Place, Proof, RunFacts, RunVerdict, Verdicts, doc::Doc, run::Answer};
+use super::{Evidence, Place, Proof, RunFacts, RunVerdict, Verdicts, call::last_event, doc::Doc, run::Answer};
 use crate::{
     correlate::{AnswerKind, Call, Case, Mark, StrandEvent, StrandFact},
-    event::Direction,
+    event::{Direction, PhaseEvent},
 };
 
 /// How bad a finding is.
@@ -189,6 +189,19 @@ fn calls_of<'c>(facts: &RunFacts<'c>) -> impl Iterator<Item = (u32, &'c Call)> +
 fn shook_hands(facts: &RunFacts<'_>, verdict: &RunVerdict) -> bool {
     verdict.initialized.answer == Answer::Yes
         || facts.initialize.is_some_and(|call| call.answer.kind == AnswerKind::Result)
+}
+
+/// What a run had come to, as the end of a sentence. That its process ended is no such event.
+fn last_words(facts: &RunFacts<'_>, verdict: &RunVerdict) -> String {
+    let calls = facts.run.calls.iter().filter_map(|call| last_event(facts.case, *call));
+    let event = match verdict.last_phase {
+        Some((PhaseEvent::Exited, _)) => calls.map(|(event, _)| event).max(),
+        other => other.map(|(event, _)| event),
+    };
+    match event {
+        Some(event) => format!("the last event on record is {}", event.name()),
+        None => "no event of the server is on record".to_owned(),
+    }
 }
 
 /// Whether nobody saw any answer of a call.

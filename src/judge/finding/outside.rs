@@ -136,6 +136,8 @@ struct Line {
 /// One line of order for each source, and one by time.
 #[derive(Debug, Default)]
 struct Lines {
+    /// A handshake was answered, or something else was asked.
+    served: bool,
     by_source: FxHashMap<u32, Line>,
     by_time: Line,
 }
@@ -163,6 +165,9 @@ impl Lines {
         let asked = call.asked.map(|mark| (call.asked_as, mark));
         let answered = call.answered.map(|mark| (call.answered_as, mark));
         let rows = facts.case.sightings(call).map(|row| (row.seen, row.mark));
+        let handshake = matches!(method, "initialize" | "server/discover");
+        let ended = call.answered.is_some() || facts.case.sightings(call).any(|row| is_end(row.seen));
+        self.served |= !handshake || ended;
         let mut spans: Vec<(u32, i64, i64)> = Vec::new();
         let mut time: Option<(i64, i64)> = None;
         for (seen, mark) in asked.into_iter().chain(answered).chain(rows) {
@@ -197,6 +202,9 @@ impl Lines {
             _ => {}
         }
         let Mark { origin, .. } = contact.attempt;
+        if !self.served && !facts.run.calls.is_empty() {
+            return Some((Part::Launch, true));
+        }
         if let Some(line) = self.by_source.get(&origin.source.0) {
             return line.part_at(i64::from(origin.record.get())).map(|part| (part, true));
         }

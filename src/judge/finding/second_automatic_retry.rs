@@ -1,7 +1,10 @@
 //! A retry failed, and was retried again.
 
 use super::{Confidence, Doc, Finding, FindingRule, Scene, Severity, count, seconds_between, tally::Groups};
-use crate::correlate::{AnswerKind, Call, Case, Seen};
+use crate::{
+    correlate::{AnswerKind, Call, Case, Seen},
+    event::Wording,
+};
 
 /// See [`FindingRule::doc`].
 pub(super) static RULE: FindingRule = FindingRule {
@@ -11,7 +14,7 @@ pub(super) static RULE: FindingRule = FindingRule {
     doc: Doc {
         means: "An attempt failed, its retry failed too, and the same request was sent once more. Two layers that retry by themselves multiply, and a failing remote system gets more load instead of less.",
         recognized: "Three or more attempts of one operation in a row, no more than a minute apart, of which all but the last one failed; or one request that was sent as a POST three times or more by itself.",
-        is_not: "Re-sends after an authorization challenge, and attempts with a longer pause, which a person or a schedule may have made.",
+        is_not: "Re-sends after an authorization challenge or a refused header or version, and attempts with a longer pause, which a person or a schedule may have made.",
         to_do: "Let only one layer retry: at most two more tries, with growing pauses, and only for calls that may be repeated.",
     },
     check,
@@ -87,8 +90,12 @@ fn longest_chain<'v>(case: &Case, attempts: &'v [u32]) -> Option<(&'v [u32], boo
 }
 
 fn failed(case: &Case, call: &Call) -> bool {
+    let answer = &call.answer;
+    let corrected = matches!(answer.wording, Wording::Header | Wording::Version)
+        || answer.has_code && matches!(answer.code, -32020 | -32022);
     let challenged = case.http(call).is_some_and(|http| matches!(http.status, 401 | 403));
     !challenged
+        && !corrected
         && !matches!(
             call.answer.kind,
             AnswerKind::Result | AnswerKind::Task | AnswerKind::InputRequired | AnswerKind::NotCaptured

@@ -6,7 +6,7 @@ use super::{
     Confidence, Doc, Finding, FindingRule, Scene, Severity, count, events, number_of, shook_hands, tally::Tally,
 };
 use crate::{
-    correlate::{Mark, StrandEvent, StrandFact},
+    correlate::{Mark, StrandEvent, StrandFact, Transport},
     event::{RemarkKind, Witness},
     judge::{RunFacts, call::answer_is_servers},
 };
@@ -30,12 +30,14 @@ const BY_CLIENT: &str = "shows that the client could not read a line of the serv
 
 fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
     for (facts, verdict) in scene.runs() {
-        let mut lines: Vec<&StrandEvent> = events(facts).filter(|event| is_pollution(event)).collect();
-        lines.sort_by_key(|event| event.mark.origin);
+        let (lines, echoes) = lines_of(facts);
         let Some((first, rest)) = lines.split_first() else { continue };
         let mut tally = Tally::new(role(first), first.mark);
         for line in rest {
             tally.add(role(line), line.mark);
+        }
+        for echo in &echoes {
+            tally.also(role(echo), echo.mark);
         }
         let on_wire = lines.iter().any(|line| line.what == StrandFact::Pollution);
         let survived = shook_hands(facts, verdict);
@@ -60,10 +62,26 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
     }
 }
 
-fn is_pollution(event: &StrandEvent) -> bool {
+/// The lines as the best witness saw them, and the first record of each other source: they show the same lines again.
+fn lines_of<'c>(facts: &RunFacts<'c>) -> (Vec<&'c StrandEvent>, Vec<&'c StrandEvent>) {
+    let over_http = matches!(facts.transport(), Transport::StreamableHttp | Transport::Sse);
+    let mut sources: BTreeMap<u32, Vec<&StrandEvent>> = BTreeMap::new();
+    for event in events(facts).filter(|event| is_pollution(event, over_http)) {
+        sources.entry(event.mark.origin.source.0).or_default().push(event);
+    }
+    let on_wire = |lines: &[&StrandEvent]| lines.iter().any(|line| line.what == StrandFact::Pollution);
+    // Of equal witnesses the first source counts.
+    let best = sources.iter().rev().max_by_key(|(_, lines)| (on_wire(lines), lines.len())).map(|(source, _)| *source);
+    let mut lines = best.and_then(|best| sources.remove(&best)).unwrap_or_default();
+    lines.sort_by_key(|event| event.mark.origin);
+    (lines, sources.into_values().filter_map(|lines| lines.first().copied()).collect())
+}
+
+/// Over HTTP an answer that does not parse is no line on stdout; a bridge may still report such a line of its child.
+fn is_pollution(event: &StrandEvent, over_http: bool) -> bool {
     match event.what {
         StrandFact::Pollution => true,
-        StrandFact::Remark(RemarkKind::ParseFailure) => event.witness == Witness::Client,
+        StrandFact::Remark(RemarkKind::ParseFailure) => event.witness == Witness::Client && !over_http,
         _ => false,
     }
 }

@@ -39,7 +39,7 @@ fn silent(rule: &str, sources: &[&str]) {
 
 /// Lines of a source.
 fn lines(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.join("\n") + "\n"
 }
 
 /// A record of the phase log of run `r` at a second of one minute.
@@ -421,7 +421,7 @@ fn a_result_that_came_too_late() {
     let late = [tap_line(4, "c2s", PAY), tap_line(34, "c2s", cancel), tap_line(40, "s2c", &result(1))];
     let (_, confidence, claim) = fires("late-result", &[&with(tap_handshake(), &late)]);
     assert_eq!(confidence, Confidence::High);
-    assert_eq!(claim, "The answer to the call of the tool \"pay\" came after its caller had failed.");
+    assert_eq!(claim, "The server finished the call of the tool \"pay\" although its caller saw a failure.");
     silent("late-result", &[&with(tap_handshake(), &[late[0].clone(), late[2].clone()])]);
     silent("late-result", &[&with(tap_handshake(), &late[..2])]);
 }
@@ -605,7 +605,7 @@ fn a_stream_without_its_answer() {
 fn a_session_that_is_gone() {
     let gone = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Session not found"}}"#;
     let (_, _, claim) = fires("session-expired", &[&lines(&[asked(1, PAY), http(2, 404, gone)])]);
-    assert_eq!(claim, "The server refused 1 request with HTTP 404, because it did not know the session.");
+    assert_eq!(claim, "The server refused 1 request with HTTP 404: it names no session that it knows.");
     let wrong_path = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"nothing here"}}"#;
     silent("session-expired", &[&lines(&[asked(1, PAY), http(2, 404, wrong_path)])]);
 }
@@ -621,7 +621,7 @@ fn an_authorization_that_is_missing() {
         asked(3, &INIT.replace(":0,", ":1,")),
         http(4, 200, &INIT_OK.replace(":0,", ":1,")),
     ]);
-    silent("auth-required", &[&login]);
+    assert_eq!(fires("auth-required", &[&login]).0, Severity::Low);
     silent("auth-required", &[&lines(&[asked(1, PAY), http(2, 500, &failure(1))])]);
 }
 
@@ -635,7 +635,7 @@ fn a_run_that_was_cut_off() {
     let (_, _, claim) = fires("interrupted", &[&cut(&[tap_line(4, "c2s", PAY)])]);
     assert_eq!(
         claim,
-        "The run was terminated while the tool \"pay\" was open; its last event on record is tool_call_sent."
+        "The run was terminated while the tool \"pay\" was open; the last event on record is tool_call_sent."
     );
     silent("interrupted", &[&cut(&[])]);
     silent("interrupted", &[&cut(&[tap_line(4, "c2s", PAY), tap_line(5, "s2c", &result(1))])]);

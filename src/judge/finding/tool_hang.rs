@@ -57,12 +57,13 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
 }
 
 fn hangs(case: &Case, call: &Call, verdict: &CallVerdict) -> bool {
+    let gave_up = case.sightings(call).any(|row| matches!(row.seen, Seen::TimedOut | Seen::Cancelled));
     let open = verdict.outcome == Outcome::NoAnswer && verdict.layer == Layer::Application;
     open && call.run != NONE
-        && !case.sightings(call).any(|row| {
-            matches!(
-                row.seen,
-                Seen::LateAnswer | Seen::HandlerDone | Seen::ReplyLost | Seen::Responded | Seen::ProcessEnded
-            )
+        && !case.sightings(call).any(|row| match row.seen {
+            Seen::LateAnswer | Seen::HandlerDone | Seen::ReplyLost | Seen::Responded => true,
+            // A process that ended after its caller had left says nothing of the tool.
+            Seen::ProcessEnded => !gave_up,
+            _ => false,
         })
 }

@@ -1,6 +1,8 @@
 //! Client and server do not speak one revision of the protocol.
 
-use super::{Confidence, Doc, Finding, FindingRule, Scene, Severity, calls_of, events, number_of, tally::Tally};
+use super::{
+    Confidence, Doc, Finding, FindingRule, Scene, Severity, calls_of, events, number_of, shook_hands, tally::Tally,
+};
 use crate::{
     correlate::{AnswerKind, Call, Mark, StrandFact},
     event::{RemarkKind, Wording},
@@ -13,7 +15,7 @@ pub(super) static RULE: FindingRule = FindingRule {
     title: "A protocol revision was refused",
     severity: Severity::High,
     doc: Doc {
-        means: "One side refused the revision of the protocol that the other one proposed or negotiated, and no handshake in another revision followed.",
+        means: "One side refused the revision of the protocol that the other one proposed or negotiated, and no handshake in another revision followed. Beside a completed handshake the severity is medium.",
         recognized: "A client's words that the server's version is not supported; an error −32022; an error whose text refuses the version.",
         is_not: "Ordinary negotiation: a refusal that is followed by a completed handshake.",
         to_do: "Update the older side, or pin both to a revision that both support.",
@@ -25,7 +27,7 @@ pub(super) static RULE: FindingRule = FindingRule {
 const UNSUPPORTED: i32 = -32022;
 
 fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
-    for (facts, _) in scene.runs() {
+    for (facts, verdict) in scene.runs() {
         let Some((mark, role, version, call)) = by_client(facts).or_else(|| by_answer(facts)) else { continue };
         let tally = match call {
             Some(call) => Tally::of_call(call, role, mark),
@@ -34,7 +36,9 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
         let version = version.map_or(String::new(), |version| format!(" \"{version}\""));
         let side = if call.is_some() { "server" } else { "client" };
         let claim = format!("The {side} refused the protocol version{version}.");
-        out.push(tally.finding(&RULE, Confidence::High, claim, number_of(facts)));
+        // Requests in a revision that was not agreed on, beside a session that works.
+        let severity = if shook_hands(facts, verdict) { Severity::Medium } else { Severity::High };
+        out.push(tally.finding(&RULE, Confidence::High, claim, number_of(facts)).with_severity(severity));
     }
 }
 

@@ -71,6 +71,10 @@ fn in_contacts(scene: &Scene<'_, '_>, groups: &mut Groups) {
 /// What two calls share that differ in one member only: tool, server, and the sketch without that member.
 type Rest = (u32, Symbol, Option<Symbol>, [u32; 4]);
 
+/// A single member besides the key is compared by 32 bits, which repeat by chance among a million calls: only calls this
+/// close to each other count then.
+const NEAR: u32 = 64;
+
 fn in_arguments(scene: &Scene<'_, '_>, groups: &mut Groups) {
     let mut failed: FxHashMap<Rest, (u64, u32)> = FxHashMap::default();
     for (index, call) in scene.calls() {
@@ -78,11 +82,15 @@ fn in_arguments(scene: &Scene<'_, '_>, groups: &mut Groups) {
             continue;
         }
         let rests = rests(call, server(scene, call));
-        let earlier = rests.iter().find_map(|rest| failed.get(rest)).filter(|(key, _)| *key != call.idempotency_key);
-        if let Some((_, earlier)) = earlier {
+        let earlier = rests.iter().find_map(|rest| {
+            let (key, earlier) = failed.get(rest)?;
+            let near = call.pairs.len() > 2 || index - earlier <= NEAR;
+            (*key != call.idempotency_key && near).then_some(*earlier)
+        });
+        if let Some(earlier) = earlier {
             groups
                 .add_call(call.run, index, "shows a call with a new key", scene.case.place(call))
-                .also("shows the failed call before it", place(scene.case, *earlier));
+                .also("shows the failed call before it", place(scene.case, earlier));
         }
         for rest in rests {
             if call.answer.kind == AnswerKind::Result {

@@ -11,6 +11,8 @@ pub mod reach;
 pub mod restart;
 pub mod retry;
 pub mod run;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use std::{borrow::Cow, collections::BTreeMap};
 

@@ -1,0 +1,87 @@
+//! The process of the server could not be created.
+
+use super::{
+    Confidence, Doc, Finding, FindingRule, Scene, Severity, events, first_event, number_of, shook_hands, tally::Tally,
+};
+use crate::{
+    correlate::StrandFact,
+    event::{PhaseEvent, RemarkKind, SpawnFailure},
+    judge::{RunFacts, call::answer_is_servers},
+};
+
+/// See [`FindingRule::doc`].
+pub(super) static RULE: FindingRule = FindingRule {
+    id: "spawn-failed",
+    title: "The server was never started",
+    severity: Severity::High,
+    doc: Doc {
+        means: "The launcher could not create the process of the server, or the package runner in front of it gave up. No code of the server ran.",
+        recognized: "The operating system's refusal in the launcher's log (ENOENT, EACCES), or the failure line of npx, npm, uv, uvx, pip, docker or a shell while the server never answered.",
+        is_not: "A process that was created and ended by itself: that is `startup-crash` or `exited-early`.",
+        to_do: "Give the full path of the executable, and check the PATH and the working directory that the launcher passes on. With a package runner, install the package before.",
+    },
+    check,
+};
+
+fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
+    for (facts, verdict) in scene.runs() {
+        let run = number_of(facts);
+        if let Some((failure, mark)) = facts.spawn_failed {
+            if !ever_answered(facts) {
+                let tally = Tally::new("shows that the process could not be created", mark);
+                out.push(tally.finding(&RULE, Confidence::High, refused(facts, failure), run));
+            }
+            continue;
+        }
+        let failed = |what| what == StrandFact::Remark(RemarkKind::RunnerFailed);
+        if let Some(event) =
+            first_event(facts, failed).filter(|_| !shook_hands(facts, verdict) && !ever_answered(facts))
+        {
+            let tally = Tally::new("shows that the package runner or shell failed", event.mark);
+            let claim = match event.name {
+                Some(name) => format!(
+                    "The package runner or shell in front of the server failed over \"{}\"; no code of the server ran.",
+                    scene.case.name(name)
+                ),
+                None => {
+                    "The package runner or shell in front of the server failed; no code of the server ran.".to_owned()
+                }
+            };
+            out.push(tally.finding(&RULE, Confidence::Medium, claim, run));
+        }
+    }
+}
+
+/// Whether the server answered anything in this run: then a failure to start it was not the last word.
+fn ever_answered(facts: &RunFacts<'_>) -> bool {
+    facts.run.calls.iter().any(|call| answer_is_servers(&facts.case.calls[*call as usize]))
+}
+
+fn refused(facts: &RunFacts<'_>, failure: SpawnFailure) -> String {
+    let command = command(facts);
+    let executable = command.map_or_else(|| "the executable".to_owned(), |name| format!("the executable \"{name}\""));
+    match failure {
+        SpawnFailure::NotFound if command.is_some_and(is_runner) => {
+            format!("The server could not be started: the package runner \"{}\" was not found.", command.unwrap_or(""))
+        }
+        SpawnFailure::NotFound => format!("The server could not be started: {executable} was not found."),
+        SpawnFailure::NotPermitted => format!("The server could not be started: {executable} may not be executed."),
+        SpawnFailure::Other => format!("The server could not be started: {executable} was refused."),
+    }
+}
+
+/// The command that the launcher says it wanted to start.
+fn command<'c>(facts: &RunFacts<'c>) -> Option<&'c str> {
+    let launch = [StrandFact::Step(PhaseEvent::SpawnRequested), StrandFact::Remark(RemarkKind::InstanceStart)];
+    let named = events(facts)
+        .filter(|event| launch.contains(&event.what) || matches!(event.what, StrandFact::SpawnFailed(_)))
+        .find_map(|event| event.name)?;
+    Some(facts.case.name(named)).filter(|name| !name.is_empty())
+}
+
+/// Programs that fetch a package and start it (`client-logs.md`: npx, uvx and their relatives).
+fn is_runner(command: &str) -> bool {
+    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    let name = name.strip_suffix(".cmd").or(name.strip_suffix(".exe")).unwrap_or(name);
+    matches!(name, "npx" | "npm" | "pnpm" | "yarn" | "bunx" | "uv" | "uvx" | "pipx" | "docker" | "podman" | "deno")
+}

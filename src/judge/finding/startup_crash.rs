@@ -1,0 +1,80 @@
+//! The server's own code ran and crashed before the handshake was done.
+
+use super::{
+    Confidence, Doc, Finding, FindingRule, Scene, Severity, number_of, shook_hands, stands_before, tally::Tally,
+};
+use crate::{
+    correlate::Mark,
+    event::TroubleKind,
+    judge::{RunFacts, run::exit_evidence},
+    symbol::Symbol,
+};
+
+/// See [`FindingRule::doc`].
+pub(super) static RULE: FindingRule = FindingRule {
+    id: "startup-crash",
+    title: "The server crashed while it started",
+    severity: Severity::High,
+    doc: Doc {
+        means: "The process was created, and the server's own code failed before it could shake hands: a wrong working directory, a missing module, a missing environment variable, a taken port.",
+        recognized: "The root of a traceback or crash in the server's own log, in a run whose handshake was never completed, before the client stopped it.",
+        is_not: "A crash inside a tool call, or one that follows the client's leaving (a broken pipe is a consequence).",
+        to_do: "Start the server by hand with the launcher's working directory and environment, and supply what the crash names.",
+    },
+    check,
+};
+
+type Crash = (TroubleKind, Mark, Option<Symbol>);
+
+fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
+    for (facts, verdict) in scene.runs() {
+        if facts.troubles.is_empty() || shook_hands(facts, verdict) || facts.spawn_failed.is_some() {
+            continue;
+        }
+        let Some((kind, mark, name)) = root(facts) else { continue };
+        let mut tally = Tally::new("shows the root of the crash", mark);
+        if let Some(exit) = facts.exited {
+            tally.also(exit_evidence(exit).role, exit.mark);
+        }
+        let named = name.map_or("", |name| scene.case.name(name));
+        let confidence = if facts.exited.is_some() { Confidence::High } else { Confidence::Medium };
+        out.push(tally.finding(&RULE, confidence, claim(kind, named), number_of(facts)));
+    }
+}
+
+/// The first crash that names its cause, else the first one, and none that followed the client's leaving.
+fn root(facts: &RunFacts<'_>) -> Option<Crash> {
+    let own = || {
+        facts.troubles.iter().copied().filter(|(kind, mark, _)| {
+            let after_stop = facts.stopped_by_client.and_then(|stop| stands_before(stop, *mark)) == Some(true);
+            *kind != TroubleKind::BrokenPipe && !after_stop
+        })
+    };
+    own().find(|(kind, ..)| *kind != TroubleKind::Other).or_else(|| own().next())
+}
+
+fn claim(kind: TroubleKind, name: &str) -> String {
+    let what = |noun: &str| if name.is_empty() { noun.to_owned() } else { format!("{noun} \"{name}\"") };
+    match kind {
+        TroubleKind::MissingFile => {
+            format!(
+                "The server crashed while it started: {} does not exist, often because of a wrong working directory.",
+                what("the file")
+            )
+        }
+        TroubleKind::MissingModule => {
+            format!("The server crashed while it started: {} is not installed.", what("the module"))
+        }
+        TroubleKind::MissingEnvironment => {
+            format!("The server crashed while it started: {} is missing.", what("the environment variable or setting"))
+        }
+        TroubleKind::AddressInUse => "The server crashed while it started: its port is taken.".to_owned(),
+        TroubleKind::ConnectFailed => {
+            "The server crashed while it started: it could not connect to a service.".to_owned()
+        }
+        TroubleKind::OutOfMemory => "The server crashed while it started: memory ran out.".to_owned(),
+        TroubleKind::BrokenPipe | TroubleKind::Other => {
+            format!("The server crashed while it started: {}.", what("an error"))
+        }
+    }
+}

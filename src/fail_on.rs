@@ -61,7 +61,7 @@ impl FailOn {
                 .any(|retry| retry.quadrant == "unsafe"),
             Self::Duplicate => !case.operations.is_empty() && verdicts.operations.iter().any(|op| op.duplicate != "no"),
             Self::Rule(id) => verdicts.findings.iter().any(|finding| finding.rule.id == *id),
-            Self::Severity(severity) => verdicts.findings.iter().any(|finding| finding.rule.severity >= *severity),
+            Self::Severity(severity) => verdicts.findings.iter().any(|finding| finding.severity >= *severity),
         }
     }
 }

@@ -54,7 +54,7 @@ fn row(desk: &Desk<'_, '_>, index: usize, count: u64) -> FindingRow {
     let about = and_more(&about.join(", "), count);
     let parts: Vec<String> = Some(about).filter(|about| !about.is_empty()).into_iter().chain(doubt).collect();
     FindingRow {
-        severity: finding.rule.severity,
+        severity: finding.severity,
         rule: finding.rule.id,
         claim: desk.names.text(&finding.claim),
         about: parts.join("; "),

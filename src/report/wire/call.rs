@@ -223,7 +223,7 @@ pub(super) fn operation(
 pub(super) fn finding(report: &Report<'_>, names: &Names<'_>, finding: &crate::judge::Finding) -> Finding {
     Finding {
         rule: finding.rule.id,
-        severity: finding.rule.severity.name(),
+        severity: finding.severity.name(),
         confidence: finding.confidence.name(),
         claim: names.text(&finding.claim),
         run: finding.run.map(|run| names.run(run as usize).to_owned()),

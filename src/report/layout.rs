@@ -62,7 +62,13 @@ pub(super) fn cut_left(text: &str, width: usize) -> String {
 
 /// Breaks a text into lines at blanks, and words that are too long where they may be broken.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let limit = width.max(2);
+    wrap_behind(text, width, width)
+}
+
+/// The same with another width for the first line. A first line too narrow for its first word stays empty.
+fn wrap_behind(text: &str, first: usize, width: usize) -> Vec<String> {
+    let width = width.max(2);
+    let mut limit = first;
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     let mut used = 0;
@@ -79,14 +85,15 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
                 used += blank + needs;
                 break;
             }
-            if !line.is_empty() {
+            if !line.is_empty() || lines.is_empty() && first < width {
                 lines.push(std::mem::take(&mut line));
-                used = 0;
+                (used, limit) = (0, width);
                 continue;
             }
             let end = break_at(rest, limit);
             let (piece, after) = rest.split_at(end);
             lines.push(piece.to_owned());
+            limit = width;
             rest = after;
         }
     }
@@ -106,8 +113,7 @@ fn break_at(word: &str, width: usize) -> usize {
 
 /// Lines of a paragraph: the first behind `first`, the others behind as many blanks as `next` says.
 pub(super) fn paragraph(first: &str, next: usize, text: &str, width: usize) -> Vec<String> {
-    let indent = self::width(first).max(next);
-    let lines = wrap(text, width.saturating_sub(indent));
+    let lines = wrap_behind(text, width.saturating_sub(self::width(first)), width.saturating_sub(next));
     let blanks = " ".repeat(next);
     lines
         .iter()
@@ -144,6 +150,11 @@ impl Grid {
             *widest -= 1;
         }
         Self { widths, indent }
+    }
+
+    /// The width of a column.
+    pub(super) fn width(&self, column: usize) -> usize {
+        self.widths.get(column).copied().unwrap_or_default()
     }
 
     /// The lines of one row.

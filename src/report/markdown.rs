@@ -2,7 +2,10 @@
 //!
 //! It says nothing of its own: sentences and rows come from the view. Everything out of a log is escaped here.
 
-use std::io::{self, Write};
+use std::{
+    fmt::Write as _,
+    io::{self, Write},
+};
 
 use super::{
     Renderer, Report, Style,
@@ -76,7 +79,7 @@ impl Paper {
                 self.notes.push(cite.clone());
                 self.notes.len() - 1
             });
-            marks.push_str(&format!("[^{}]", number + 1));
+            let _ = write!(marks, "[^{}]", number + 1);
         }
         marks
     }
@@ -216,6 +219,9 @@ impl Paper {
         self.head("Coverage");
         let loss = coverage.loss.map_or_else(String::new, |loss| format!(" {loss}"));
         self.line(format!("{}.{loss}", coverage.summary));
+        if !coverage.root.is_empty() {
+            self.line(format!("All paths are under {}.", code_span(&coverage.root)));
+        }
         self.line("");
         self.line("| Source | Format | Witness | Records | Unexplained | Notices |");
         self.line("|---|---|---|---|---|---|");

@@ -10,31 +10,50 @@ use crate::{
     time::Timestamp,
 };
 
+/// A name that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    /// None is asked for.
+    Any,
+    /// This one.
+    Name(Symbol),
+    /// One that occurs nowhere.
+    Nowhere,
+}
+
+impl Wanted {
+    fn takes(self, symbol: Option<Symbol>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Name(name) => symbol == Some(name),
+            Self::Nowhere => false,
+        }
+    }
+}
+
 /// The selection with its names looked up once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selected<'a> {
     case: &'a Case,
     select: &'a Selection,
-    /// Nothing is selected, so everything is shown: asked for every call of a case.
-    everything: bool,
-    /// `Some(None)`: a name that occurs nowhere.
-    server: Option<Option<Symbol>>,
-    tool: Option<Option<Symbol>>,
+    server: Wanted,
+    tool: Wanted,
 }
 
 impl<'a> Selected<'a> {
     pub(super) fn new(report: &Report<'a>) -> Self {
         let (case, select) = (report.case, &report.options.select);
-        let lookup = |name: &Option<String>| name.as_deref().map(|name| case.symbols.get(name));
-        let named = select.run.is_some() || select.server.is_some() || select.tool.is_some();
-        let everything = !named && select.since.is_none() && select.until.is_none();
-        Self { case, select, everything, server: lookup(&select.server), tool: lookup(&select.tool) }
+        let lookup = |name: &Option<String>| match name {
+            Some(name) => case.symbols.get(name).map_or(Wanted::Nowhere, Wanted::Name),
+            None => Wanted::Any,
+        };
+        Self { case, select, server: lookup(&select.server), tool: lookup(&select.tool) }
     }
 
     /// Whether a run is shown.
     pub(super) fn run(&self, index: usize) -> bool {
         let Some(run) = self.case.runs.get(index) else { return false };
-        if self.tool.is_some() {
+        if self.tool != Wanted::Any {
             return run.calls.iter().any(|call| self.call(*call));
         }
         let mut strands = run.strands.iter().map(|strand| &self.case.strands[*strand as usize]);
@@ -47,8 +66,7 @@ impl<'a> Selected<'a> {
             return true;
         }
         let Some(call) = self.case.calls.get(index as usize) else { return false };
-        let tool = self.tool.is_none_or(|tool| tool.is_some() && call.target == tool);
-        tool && self.of_run(call.run as usize) && self.in_window(call)
+        self.tool.takes(call.target) && self.of_run(call.run as usize) && self.in_window(call)
     }
 
     /// Whether an operation is shown.
@@ -67,11 +85,10 @@ impl<'a> Selected<'a> {
 
     fn of_run(&self, index: usize) -> bool {
         let Some(run) = self.case.runs.get(index) else {
-            return self.select.run.is_none() && self.server.is_none();
+            return self.select.run.is_none() && self.server == Wanted::Any;
         };
-        let server = self.server.is_none_or(|server| {
-            server.is_some() && run.strands.iter().any(|strand| self.case.strands[*strand as usize].server == server)
-        });
+        let server = self.server == Wanted::Any
+            || run.strands.iter().any(|strand| self.server.takes(self.case.strands[*strand as usize].server));
         server && self.select.run.as_ref().is_none_or(|name| *name == run.name)
     }
 

@@ -249,6 +249,9 @@ impl Page {
         }
         self.head("Coverage");
         self.text(Tone::Plain, "  ", 2, &format!("{}.", coverage.summary));
+        if !coverage.root.is_empty() {
+            self.text(Tone::Plain, "  ", 2, &format!("All paths are under {}", coverage.root));
+        }
         if let Some(loss) = coverage.loss {
             self.text(Tone::Doubt, "  ", 2, loss);
         }
@@ -256,7 +259,7 @@ impl Page {
         self.table_head(&grid, &["source", "format", "witness", "records", "unexplained"]);
         for row in &coverage.sources.shown {
             let cells = [
-                row.path.clone(),
+                cut_left(&row.path, grid.width(0)),
                 row.format.clone(),
                 row.witness.clone(),
                 row.records.to_string(),

@@ -1,10 +1,12 @@
 //! What to do first: press retry on these, never on these, fetch this to decide the rest.
 
+use std::fmt::Write as _;
+
 use rustc_hash::FxHashMap;
 
 use super::{Desk, and_more, plural};
 use crate::{
-    judge::{CallVerdict, Caution, Helps, Opinion, RunVerdict},
+    judge::{CallVerdict, Caution, Helps, Opinion, RESTART_RULES, RunVerdict},
     report::{names, wire},
     symbol::Symbol,
 };
@@ -127,12 +129,15 @@ fn call_row(desk: &Desk<'_, '_>, first: u32, count: u64) -> AdviceRow {
     }
     text.push_str(&desk.names.text(&verdict.retry.reason));
     let wait = desk.report.case.http(call).map(|http| http.retry_after).filter(|wait| *wait != crate::correlate::NONE);
-    if let Some(wait) = wait {
-        text.push_str(&format!(" Wait {} s first, as the answer asks.", wait.div_ceil(1000)));
+    if let Some(wait) = wait.filter(|_| verdict.retry.verdict <= Caution::SafeIf) {
+        let _ = write!(text, " Wait {} s first, as the answer asks.", wait.div_ceil(1000));
     }
     match (verdict.retry.verdict, verdict.missing.first()) {
         (Caution::Unknown, Some(missing)) => {
-            text.push_str(&format!(" Fetch: {}.", desk.names.text(&missing.artifact)));
+            let _ = write!(text, " Fetch: {}.", desk.names.text(&missing.artifact));
+        }
+        (Caution::Unknown, None) if RESTART_RULES.iter().any(|rule| rule.id == verdict.retry.rule) => {
+            text.push_str(" Fetch: a kernel or network trace of one start of this server.");
         }
         (Caution::SafeIf, _) if verdict.retry.helps == Helps::No => text.push_str(" It will fail again."),
         (_, _) if verdict.retry.helps == Helps::AlreadyDone => text.push_str(" It is done already."),
@@ -141,23 +146,27 @@ fn call_row(desk: &Desk<'_, '_>, first: u32, count: u64) -> AdviceRow {
     AdviceRow { subject: desk.noun(first), which: and_more(&names::call(first), count), text }
 }
 
-/// Servers whose run did not end in order, with equal verdicts.
+/// Servers whose run did not end in order, with equal verdicts. Without a name, runs with equal verdicts are one row.
 fn restarts(desk: &Desk<'_, '_>) -> Vec<AdviceRow> {
-    let mut rows: Vec<(String, String, usize, u64)> = Vec::new();
-    let mut known: FxHashMap<(String, String), usize> = FxHashMap::default();
+    let mut rows: Vec<(String, usize, u64)> = Vec::new();
+    let mut known: FxHashMap<(Option<Symbol>, String), usize> = FxHashMap::default();
     let stopped = desk.report.verdicts.runs.iter().filter(|run| run.stop.is_some());
     for run in stopped.filter(|run| desk.selected.run(run.index)) {
-        let key = (desk.server(run.index), restart_text(desk, run));
-        let slot = *known.entry(key.clone()).or_insert(rows.len());
+        let text = restart_text(desk, run);
+        let slot = *known.entry((desk.server(run.index), text.clone())).or_insert(rows.len());
         match rows.get_mut(slot) {
-            Some(row) => row.3 += 1,
-            None => rows.push((key.0, key.1, run.index, 1)),
+            Some(row) => row.2 += 1,
+            None => rows.push((text, run.index, 1)),
         }
     }
-    let row = |(subject, text, first, count): (String, String, usize, u64)| {
+    let row = |(text, first, count): (String, usize, u64)| {
         let name = desk.names.run(first);
-        let which = if count == 1 && name == subject { String::new() } else { and_more(name, count) };
-        AdviceRow { subject, which, text }
+        match desk.server(first) {
+            Some(server) => {
+                AdviceRow { subject: desk.names.name(server).to_owned(), which: and_more(name, count), text }
+            }
+            None => AdviceRow { subject: and_more(name, count), which: String::new(), text },
+        }
     };
     rows.into_iter().map(row).collect()
 }

@@ -1,5 +1,7 @@
 //! Calls in words: one row for calls that are alike.
 
+use std::fmt::Write as _;
+
 use rustc_hash::FxHashMap;
 
 use super::{CALLS, Cite, Desk, Rows, and_more};
@@ -115,7 +117,7 @@ fn row(desk: &Desk<'_, '_>, index: u32, count: u64) -> CallRow {
         count,
         tool: desk.noun(index),
         last_phase: verdict.last_phase.map_or("–", |(event, _)| event.name()),
-        outcome: outcome(verdict),
+        outcome: outcome(verdict, case.http(call).map(|http| http.status).filter(|status| *status > 0)),
         layer: verdict.layer.name(),
         retry: verdict.retry.verdict,
         reach: verdict.reach.answer.name(),
@@ -138,7 +140,7 @@ fn reason(desk: &Desk<'_, '_>, verdict: &CallVerdict) -> String {
     });
     let facts: Vec<&str> = verdict.conflicts.iter().map(|(fact, _)| *fact).collect();
     if !facts.is_empty() {
-        text.push_str(&format!(" Witnesses contradict each other: {}.", facts.join(", ")));
+        let _ = write!(text, " Witnesses contradict each other: {}.", facts.join(", "));
     }
     text
 }
@@ -176,8 +178,8 @@ fn took_text(milliseconds: i64) -> String {
     format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100)
 }
 
-/// The outcome in plain words, with its code.
-fn outcome(verdict: &CallVerdict) -> String {
+/// The outcome in plain words, with HTTP status and code.
+fn outcome(verdict: &CallVerdict, status: Option<u16>) -> String {
     let words = match verdict.outcome {
         Outcome::ToolSuccess | Outcome::RpcSuccess => "success",
         Outcome::TaskStarted => "task started",
@@ -194,5 +196,10 @@ fn outcome(verdict: &CallVerdict) -> String {
         Outcome::Cancelled => "cancelled",
         Outcome::NoAnswer => "no answer",
     };
-    verdict.code.map_or_else(|| words.to_owned(), |code| format!("{words} {code}"))
+    match (verdict.code, status.map(i32::from).filter(|_| verdict.outcome == Outcome::HttpError)) {
+        (Some(code), Some(status)) if code != status => format!("{words} {status}, code {code}"),
+        (_, Some(status)) => format!("{words} {status}"),
+        (Some(code), None) => format!("{words} {code}"),
+        (None, None) => words.to_owned(),
+    }
 }

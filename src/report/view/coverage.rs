@@ -19,6 +19,8 @@ const ARTIFACTS: usize = 12;
 pub(in crate::report) struct Coverage {
     /// How much it was: `12 records of 3 sources`.
     pub(in crate::report) summary: String,
+    /// What all paths begin with, where that was left out.
+    pub(in crate::report) root: String,
     /// The sources.
     pub(in crate::report) sources: Rows<SourceRow>,
     /// What was lost, if anything.
@@ -58,6 +60,7 @@ pub(super) fn coverage(desk: &Desk<'_, '_>) -> Coverage {
     let records = sources.iter().map(|source| source.records).sum();
     Coverage {
         summary: format!("{} of {}", plural(records, "record"), plural(sources.len() as u64, "source")),
+        root: desk.root.clone(),
         sources: Rows {
             shown: (0..sources.len().min(SOURCES)).map(|index| source(desk, index)).collect(),
             left: sources.len().saturating_sub(SOURCES) as u64,
@@ -104,7 +107,9 @@ fn notices(desk: &Desk<'_, '_>, index: usize) -> Vec<String> {
         "aligned" => {
             let minutes = facts.map_or(0, |facts| facts.shift / (60 * crate::time::SECOND));
             let hours = format!("{}{}:{:02}", sign(minutes), minutes.abs() / 60, minutes.abs() % 60);
-            lines.push(if minutes.abs() < 24 * 60 {
+            lines.push(if minutes == 0 {
+                "its stamps have no zone: read as UTC, which fits the other sources".to_owned()
+            } else if minutes.abs() < 24 * 60 {
                 format!("its stamps have no zone: {hours} h were added, by comparing with the other sources")
             } else {
                 "its stamps have no date: they were placed by comparing with the other sources".to_owned()

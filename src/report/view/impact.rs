@@ -6,7 +6,6 @@ use super::{Desk, Rows, plural};
 use crate::{
     correlate::Contact,
     event::ReachStage,
-    judge::RunFacts,
     report::{names, select},
     symbol::Symbol,
 };
@@ -44,8 +43,9 @@ pub(super) fn impact(desk: &Desk<'_, '_>) -> Impact {
 fn targets(desk: &Desk<'_, '_>) -> Rows<Target> {
     let mut order: Vec<(Symbol, &Contact, u64, u64)> = Vec::new();
     let mut known: FxHashMap<Symbol, usize> = FxHashMap::default();
-    for run in (0..desk.report.case.runs.len()).filter(|run| desk.selected.run(*run)) {
-        for contact in super::runs::contacts(&RunFacts::new(desk.report.case, run)) {
+    let case = desk.report.case;
+    for (_, run) in case.runs.iter().enumerate().filter(|(index, _)| desk.selected.run(*index)) {
+        for contact in super::runs::contacts(case, run) {
             let slot = *known.entry(contact.target).or_insert(order.len());
             if slot == order.len() {
                 order.push((contact.target, contact, 0, 0));
@@ -60,7 +60,7 @@ fn targets(desk: &Desk<'_, '_>) -> Rows<Target> {
     let shown = order.into_iter().take(SHOWN).map(|(target, contact, attempts, results)| {
         let place = if contact.local { " on this host" } else { "" };
         let text = format!("{}{place}, {}, {results} answered", contact.kind.name(), plural(attempts, "contact"));
-        Target { name: desk.names.name(target).to_owned(), text }
+        Target { name: super::runs::target_name(desk.names.name(target)).to_owned(), text }
     });
     Rows { shown: shown.collect(), left }
 }

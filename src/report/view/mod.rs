@@ -11,12 +11,15 @@ mod next;
 mod runs;
 mod timeline;
 
+use std::collections::BTreeSet;
+
 use crate::{
     correlate::Mark,
     event::Origin,
     format,
     frame::Framing,
     judge::{Evidence, Place},
+    symbol::Symbol,
 };
 
 pub(super) use advice::{Advice, Class};
@@ -28,7 +31,7 @@ pub(super) use runs::RunRow;
 pub(super) use timeline::Moment;
 
 use super::{
-    CallsShown, Report,
+    CallsShown, Report, layout,
     names::{self, Names},
     select::Selected,
 };
@@ -102,7 +105,9 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn new(report: &Report<'_>) -> Self {
-        let desk = Desk { report, names: Names::new(report), selected: Selected::new(report) };
+        let names = Names::new(report);
+        let root = root(report, &names);
+        let desk = Desk { report, names, selected: Selected::new(report), root };
         Self {
             advice: advice::advice(&desk),
             runs: runs::runs(&desk),
@@ -151,19 +156,48 @@ struct Desk<'r, 'a> {
     report: &'r Report<'a>,
     names: Names<'a>,
     selected: Selected<'a>,
+    /// The folder that all paths are in, where they are too long to be printed with it.
+    root: String,
+}
+
+/// Paths up to this length are printed whole.
+const PATH_LIMIT: usize = 32;
+
+/// The folder that all sources are in, with its slash; empty where the paths are short.
+fn root(report: &Report<'_>, names: &Names<'_>) -> String {
+    let paths: Vec<String> = report.sources.iter().map(|source| names.text(&source.path)).collect();
+    let (Some(first), Some(longest)) = (paths.first(), paths.iter().map(|path| layout::width(path)).max()) else {
+        return String::new();
+    };
+    if longest <= PATH_LIMIT {
+        return String::new();
+    }
+    let mut root = first.as_str();
+    while let Some(at) = root.rfind('/') {
+        root = root.get(..at).unwrap_or_default();
+        let inside = |path: &String| path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'));
+        if paths.iter().all(inside) {
+            return format!("{root}/");
+        }
+    }
+    String::new()
 }
 
 impl Desk<'_, '_> {
     /// The first places of a claim, each record once.
     fn cite<'e>(&self, evidence: impl IntoIterator<Item = &'e Evidence>) -> (Vec<Cite>, usize) {
         let mut cites: Vec<Cite> = Vec::new();
+        let mut known: BTreeSet<Origin> = BTreeSet::new();
         let mut left = 0;
         for piece in evidence {
-            let cite = self.place(piece);
-            if cites.iter().any(|known| known.place == cite.place) {
+            let origin = match piece.place {
+                Place::Seen(mark) | Place::Counted { first: mark, .. } => mark.origin,
+                Place::Absent { from, .. } => from,
+            };
+            if !known.insert(origin) {
                 continue;
             }
-            if cites.len() < CITED { cites.push(cite) } else { left += 1 }
+            if cites.len() < CITED { cites.push(self.place(piece)) } else { left += 1 }
         }
         (cites, left)
     }
@@ -193,9 +227,11 @@ impl Desk<'_, '_> {
     /// The path of a source, with the path inside its archive.
     fn path(&self, index: usize) -> String {
         let Some(info) = self.report.sources.get(index) else { return names::source(index) };
+        let path = self.names.text(&info.path);
+        let path = path.strip_prefix(&self.root).unwrap_or(&path);
         match &info.member {
-            Some(member) => self.names.text(&format!("{}!{member}", info.path)),
-            None => self.names.text(&info.path),
+            Some(member) => format!("{path}!{}", self.names.text(member)),
+            None => path.to_owned(),
         }
     }
 
@@ -215,14 +251,10 @@ impl Desk<'_, '_> {
         }
     }
 
-    /// The name of a run's server, else of the run.
-    fn server(&self, index: usize) -> String {
+    /// The server of a run.
+    fn server(&self, run: usize) -> Option<Symbol> {
         let case = self.report.case;
-        let server = case
-            .runs
-            .get(index)
-            .and_then(|run| run.strands.iter().find_map(|strand| case.strands[*strand as usize].server));
-        server.map_or_else(|| self.names.run(index), |server| self.names.name(server)).to_owned()
+        case.runs.get(run)?.strands.iter().find_map(|strand| case.strands[*strand as usize].server)
     }
 }
 

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Cite, Desk, RUNS, Rows, and_more, plural};
 use crate::{
-    correlate::{Contact, NONE, Transport},
+    correlate::{Case, Contact, NONE, Run, Transport},
     event::ReachStage,
     judge::{Answer, RunFacts, RunVerdict, run::Question},
     report::wire,
@@ -86,23 +86,19 @@ fn progress(facts: &RunFacts<'_>, verdict: &RunVerdict) -> String {
     if verdict.started.answer == Answer::No {
         return "not started".to_owned();
     }
-    let mut parts = Vec::new();
-    parts.push(match verdict.started.answer {
-        Answer::Yes => "started".to_owned(),
-        _ => "start not recorded".to_owned(),
-    });
-    parts.push(match verdict.initialized.answer {
-        Answer::Yes => "initialized".to_owned(),
-        Answer::No => "not initialized".to_owned(),
-        Answer::Unknown => "no complete handshake on record".to_owned(),
-    });
-    parts.push(match (facts.tools.map(wire::tool_count), verdict.tools_listed.answer) {
+    let started = if verdict.started.answer == Answer::Yes { "started" } else { "start not recorded" };
+    let initialized = match verdict.initialized.answer {
+        Answer::Yes => "initialized",
+        Answer::No => "not initialized",
+        Answer::Unknown => "no complete handshake on record",
+    };
+    let tools = match (facts.tools.map(wire::tool_count), verdict.tools_listed.answer) {
         (Some(count), _) => plural(count, "tool"),
         (None, Answer::Yes) => "tools listed".to_owned(),
         (None, Answer::No) => "tools not listed".to_owned(),
         (None, Answer::Unknown) => "no tool list on record".to_owned(),
-    });
-    parts.join(", ")
+    };
+    format!("{started}, {initialized}, {tools}")
 }
 
 fn end(facts: &RunFacts<'_>, verdict: &RunVerdict) -> String {
@@ -126,8 +122,9 @@ fn calls(facts: &RunFacts<'_>, failed: u64) -> String {
     match (all, failed) {
         (0, _) => "no calls".to_owned(),
         (1, 0) => "its only call ended well".to_owned(),
+        (1, _) => "its only call did not end well".to_owned(),
         (all, 0) => format!("all {all} calls ended well"),
-        (all, failed) => format!("{failed} of {} did not end well", plural(all, "call")),
+        (all, failed) => format!("{failed} of {all} calls did not end well"),
     }
 }
 
@@ -137,25 +134,29 @@ fn reached(desk: &Desk<'_, '_>, facts: &RunFacts<'_>, verdict: &RunVerdict) -> S
     if answer != Answer::Yes {
         return format!("reached outside: {}", answer.name());
     }
-    let contacts = contacts(facts);
+    let contacts = contacts(facts.case, facts.run);
     let mut targets: Vec<Symbol> = Vec::new();
     for contact in &contacts {
         if !targets.contains(&contact.target) && targets.len() < 64 {
             targets.push(contact.target);
         }
     }
-    let named: Vec<&str> = targets.iter().take(2).map(|target| desk.names.name(*target)).collect();
+    let named: Vec<&str> = targets.iter().take(2).map(|target| target_name(desk.names.name(*target))).collect();
     let more = targets.len().saturating_sub(named.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let count = plural(contacts.len() as u64, "contact");
     format!("reached outside: yes, {count} with {}{more}", named.join(if more.is_empty() { " and " } else { ", " }))
 }
 
+/// A contact whose record names no target has the target `unknown`.
+pub(super) fn target_name(name: &str) -> &str {
+    if name == "unknown" { "a target that is not named" } else { name }
+}
+
 /// The contacts of a run, in and outside calls, of which bytes went out or may have.
-pub(super) fn contacts<'c>(facts: &RunFacts<'c>) -> Vec<&'c Contact> {
-    let case = facts.case;
-    let outside = facts.run.contacts.iter().map(|contact| &case.contacts[*contact as usize]);
-    let inside = facts.run.calls.iter().flat_map(|call| case.contacts_of(*call));
+pub(super) fn contacts<'c>(case: &'c Case, run: &Run) -> Vec<&'c Contact> {
+    let outside = run.contacts.iter().map(|contact| &case.contacts[*contact as usize]);
+    let inside = run.calls.iter().flat_map(|call| case.contacts_of(*call));
     outside.chain(inside).filter(|contact| contact.stage >= ReachStage::Attempted).collect()
 }
 
@@ -164,9 +165,11 @@ fn answers(facts: &RunFacts<'_>, verdict: &RunVerdict) -> [String; 4] {
         Answer::Unknown => "unknown".to_owned(),
         answer => format!("{}, {}", answer.name(), question.basis.name()),
     };
-    let mut tools = word(&verdict.tools_listed);
-    if let Some(list) = facts.tools {
-        tools.push_str(&format!(": {}", wire::tool_count(list)));
-    }
+    let tools = match (facts.tools, verdict.tools_listed.answer) {
+        (Some(list), Answer::Yes) => {
+            format!("yes, {}, {}", wire::tool_count(list), verdict.tools_listed.basis.name())
+        }
+        _ => word(&verdict.tools_listed),
+    };
     [word(&verdict.started), word(&verdict.initialized), tools, word(&verdict.reached_outside)]
 }

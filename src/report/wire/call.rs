@@ -49,7 +49,7 @@ pub(super) fn call(report: &Report<'_>, names: &Names<'_>, index: u32, verdict: 
         retry: retry(report, names, verdict, http),
         reach: reach(report, names, &verdict.reach),
         effects: [verdict.effects.0, verdict.effects.1],
-        milestones: milestones(&verdict.milestones),
+        milestones: milestones(verdict.milestones),
         operation: case.operation_of.get(&index).map(|operation| names::operation(*operation as usize)),
         attempt: verdict.attempt,
         retry_origin: verdict.retry_origin.clone(),
@@ -134,12 +134,8 @@ fn text_id(text: &str) -> Option<Box<RawValue>> {
 
 /// A number stays as written; anything else loses its white space, so that it fits on one line.
 fn compact(json: &str) -> String {
-    if json.starts_with(['{', '[', '"']) {
-        if let Ok(value) = serde_json::from_str::<serde_json::Value>(json) {
-            return value.to_string();
-        }
-    }
-    json.to_owned()
+    let value = serde_json::from_str::<serde_json::Value>(json).ok().filter(|_| json.starts_with(['{', '[', '"']));
+    value.map_or_else(|| json.to_owned(), |value| value.to_string())
 }
 
 fn http(case: &Case, call: &correlate::Call, facts: &HttpFacts) -> Http {
@@ -179,7 +175,7 @@ fn retry(report: &Report<'_>, names: &Names<'_>, verdict: &CallVerdict, http: Op
     }
 }
 
-fn milestones(milestones: &crate::judge::Milestones) -> Milestones {
+fn milestones(milestones: crate::judge::Milestones) -> Milestones {
     Milestones {
         sent: milestones.sent.name(),
         reached: milestones.reached.name(),

@@ -2,9 +2,13 @@
 //!
 //! Everything is made one piece at a time, so that a report of many calls is never held in memory.
 
+#![expect(clippy::struct_field_names, reason = "the names are those of the schema")]
+
 mod build;
 mod call;
 mod evidence;
+#[cfg(test)]
+mod example;
 mod run;
 mod source;
 
@@ -15,6 +19,8 @@ use serde_json::value::RawValue;
 
 pub(super) use build::{Wire, cites};
 pub(super) use call::{duration, ended, fingerprint, tool};
+#[cfg(test)]
+pub(super) use example::full_example;
 pub(super) use run::{condition, tool_count};
 pub(super) use source::{loss, zone};
 

@@ -36,6 +36,8 @@ impl Wanted {
 pub(super) struct Selected<'a> {
     case: &'a Case,
     select: &'a Selection,
+    /// Nothing is selected, so everything is shown: asked for every call of a case.
+    everything: bool,
     server: Wanted,
     tool: Wanted,
 }
@@ -47,7 +49,9 @@ impl<'a> Selected<'a> {
             Some(name) => case.symbols.get(name).map_or(Wanted::Nowhere, Wanted::Name),
             None => Wanted::Any,
         };
-        Self { case, select, server: lookup(&select.server), tool: lookup(&select.tool) }
+        let named = select.run.is_some() || select.server.is_some() || select.tool.is_some();
+        let everything = !named && select.since.is_none() && select.until.is_none();
+        Self { case, select, everything, server: lookup(&select.server), tool: lookup(&select.tool) }
     }
 
     /// Whether a run is shown.

@@ -19,3 +19,6 @@ pub mod phase;
 pub mod wording;
 // Layer 3.
 pub mod format;
+pub mod wrap;
+// Layer 4.
+pub mod source;

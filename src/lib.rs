@@ -26,16 +26,3 @@ pub mod format;
 pub mod wrap;
 // Layer 4.
 pub mod source;
-// Layer 5.
-pub mod assemble;
-pub mod correlate;
-// Layer 6.
-pub mod judge;
-// Layer 7.
-pub mod report;
-// Layer 8.
-pub mod analyze;
-pub mod cli;
-pub mod explain;
-pub mod fail_on;
-pub mod progress;

@@ -31,12 +31,11 @@ pub struct Hints {
 impl Hints {
     /// Nothing is said.
     pub fn is_empty(&self) -> bool {
-        let nothing = Self::default();
-        self.key() == nothing.key()
+        self.key() == (None, None, None, None, None)
     }
 
     /// All of it, for comparing.
-    pub(super) fn key(&self) -> impl Ord + use<'_> {
+    pub(super) fn key(&self) -> Key<'_> {
         let format = self.format.map(|format| format.name);
         (format, self.witness, self.zone, self.server.as_deref(), self.run.as_deref())
     }
@@ -58,6 +57,9 @@ impl Hints {
         Ok(())
     }
 }
+
+/// All hints, for comparing.
+type Key<'h> = (Option<&'static str>, Option<Witness>, Option<i32>, Option<&'h str>, Option<&'h str>);
 
 const KEYS: [&str; 5] = ["format", "witness", "zone", "server", "run"];
 

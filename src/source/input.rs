@@ -63,6 +63,8 @@ pub(super) struct Input {
     /// Bytes that came out of the stream.
     taken: u64,
     /// The stream has ended, well or not.
+    stream_ended: bool,
+    /// There is no more content.
     pub(super) ended: bool,
     /// It did not end well.
     pub(super) trouble: Option<NoticeKind>,
@@ -91,6 +93,7 @@ impl Input {
             hasher: content_hasher.then(Sha256::new),
             utf16: decoder.map(|decoder| Utf16 { decoder, raw: Buffer::default() }),
             taken: 0,
+            stream_ended: false,
             ended: false,
             trouble: None,
             damaged: Vec::new(),
@@ -108,7 +111,10 @@ impl Input {
     pub(super) fn fill(&mut self, buffer: &mut Buffer, goal: usize) {
         let before = buffer.length;
         match self.utf16.take() {
-            None => self.fill_raw(buffer, goal),
+            None => {
+                self.fill_raw(buffer, goal);
+                self.ended = self.stream_ended;
+            }
             Some(mut utf16) => {
                 self.fill_decoded(&mut utf16, buffer, goal);
                 self.utf16 = Some(utf16);
@@ -120,7 +126,7 @@ impl Input {
     fn fill_raw(&mut self, buffer: &mut Buffer, goal: usize) {
         buffer.room(goal);
         let mut hashed = buffer.length;
-        while buffer.length < goal && !self.ended {
+        while buffer.length < goal && !self.stream_ended {
             let (done, fresh) = buffer.bytes.split_at_mut(buffer.length);
             let (fresh, waiting) = (&mut fresh[..STEP.min(goal - done.len())], &done[hashed..]);
             hashed = done.len();
@@ -135,11 +141,11 @@ impl Input {
                 }
                 None => read_full(stream.as_mut(), fresh),
             };
-            self.ended = read < fresh.len();
+            self.stream_ended = read < fresh.len();
             buffer.length += read;
             self.taken += read as u64;
             if result.is_err() {
-                self.ended = true;
+                self.stream_ended = true;
                 self.trouble = Some(if self.packed { NoticeKind::BrokenArchive } else { NoticeKind::Unreadable });
             }
         }
@@ -151,27 +157,27 @@ impl Input {
     fn fill_decoded(&mut self, utf16: &mut Utf16, buffer: &mut Buffer, goal: usize) {
         // A character takes at most three bytes for two, and the decoder wants some room for a character.
         buffer.room(goal + 16);
+        let base = self.decoded - buffer.length as u64;
         loop {
             let raw = &mut utf16.raw;
             let wanted = (goal.saturating_sub(buffer.length) / 3 * 2).max(8);
-            if raw.length < wanted && !self.ended {
+            if raw.length < wanted && !self.stream_ended {
                 self.fill_raw(raw, wanted);
             }
             let raw = &mut utf16.raw;
             let out = &mut buffer.bytes[buffer.length..];
             let (result, read, written) =
-                utf16.decoder.decode_to_utf8_without_replacement(raw.content(), out, self.ended);
+                utf16.decoder.decode_to_utf8_without_replacement(raw.content(), out, self.stream_ended);
             raw.drop_front(read);
             buffer.length += written;
             if let DecoderResult::Malformed(..) = result {
-                let before = self.decoded + buffer.length as u64;
-                self.damaged.push(before);
+                self.damaged.push(base + buffer.length as u64);
                 buffer.room(buffer.length + 16);
                 buffer.bytes[buffer.length..buffer.length + 3].copy_from_slice("\u{fffd}".as_bytes());
                 buffer.length += 3;
             }
-            let finished = self.ended && result == DecoderResult::InputEmpty;
-            if finished || buffer.length >= goal || (result == DecoderResult::OutputFull && read == 0) {
+            self.ended = self.stream_ended && result == DecoderResult::InputEmpty;
+            if self.ended || buffer.length >= goal || (result == DecoderResult::OutputFull && read == 0) {
                 return;
             }
         }
@@ -179,7 +185,7 @@ impl Input {
 
     /// Reads what is left, for its sums. Returns those of the stored file and of the member's content.
     pub(super) fn finish(mut self, entry: &SourceEntry) -> (u64, Sum, Option<Sum>) {
-        if !self.ended
+        if !self.stream_ended
             && let Some(hasher) = &mut self.hasher
         {
             self.taken += hash_rest(self.stream.as_mut(), hasher);

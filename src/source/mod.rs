@@ -55,3 +55,6 @@ impl SourceEntry {
         self.recipe.layers.is_empty() && self.member.is_none()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,10 +25,9 @@ pub struct ReadOptions {
     pub max_record: usize,
 }
 
-/// A block of 1 MiB and its events stay in the caches of a core, and their memory is used again.
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { block: 1 << 20, max_record: 64 << 20 }
+        Self { block: 8 << 20, max_record: 64 << 20 }
     }
 }
 
@@ -40,7 +39,9 @@ pub struct Reader {
     framing: Framing,
     cutter: Cutter,
     /// Content that is in no block yet.
-    buffer: Buffer,
+    pub(super) buffer: Buffer,
+    /// How much of that the cutter has looked at.
+    seen: usize,
     head: Option<String>,
     lost_bytes: u64,
     done: bool,
@@ -80,6 +81,7 @@ impl Reader {
             framing: Framing::Lines,
             cutter: Cutter::new(Framing::Lines, max_record),
             buffer: Buffer::default(),
+            seen: 0,
             head: None,
             lost_bytes: 0,
             done: false,
@@ -119,8 +121,8 @@ impl Reader {
         let mut block = reuse.unwrap_or_default();
         block.arena.reset();
         block.notices.clear();
-        let mut goal = self.options.block;
         while !self.done {
+            let goal = self.seen + self.options.block;
             if self.buffer.length < goal && !self.input.ended {
                 self.input.fill(&mut self.buffer, goal);
             }
@@ -128,8 +130,8 @@ impl Reader {
             let last = self.input.ended && window == self.buffer.length;
             let start = self.cutter.offset();
             let cut = self.cutter.cut(&self.buffer.content()[..window], last);
+            self.seen = window - cut.used;
             if cut.used == 0 && !last {
-                goal = window + self.options.block;
                 continue;
             }
             self.done = last;
@@ -141,7 +143,6 @@ impl Reader {
             if !block.text.is_empty() || !block.notices.is_empty() {
                 return Some(block);
             }
-            goal = self.options.block;
         }
         None
     }

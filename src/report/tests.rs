@@ -189,7 +189,7 @@ fn the_terminal_form_says_what_to_do_first() {
     let order = ["WHAT TO DO", "RUNS", "THE FOUR QUESTIONS", "CALLS THAT DID NOT END WELL", "COVERAGE"];
     let places: Vec<usize> = order.iter().map(|head| text.find(head).expect(head)).collect();
     assert!(places.is_sorted(), "{text}");
-    assert!(!text.contains("FINDINGS"), "a heading without content: {text}");
+    assert!(!text.contains("MISSING EVIDENCE\n\n"), "a heading without content: {text}");
     let never = text.find("Never press retry on these:").expect("never");
     assert!(text[never..].lines().nth(1).is_some_and(|line| line.contains("pay (c4)")), "{text}");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -387,8 +387,15 @@ fn add_finding(read: &mut Read) {
     let proof = Proof::seen("shows the request", mark).with(twelve);
     for claim in [claim.clone(), Cow::Owned(claim.replace("17", "18"))] {
         let run = Some(read.case.calls[call as usize].run);
-        let finding =
-            Finding { rule: &RULE, confidence: Confidence::Medium, claim, run, call: Some(call), proof: proof.clone() };
+        let finding = Finding {
+            rule: &RULE,
+            severity: RULE.severity,
+            confidence: Confidence::Medium,
+            claim,
+            run,
+            call: Some(call),
+            proof: proof.clone(),
+        };
         read.verdicts.findings.push(finding);
     }
 }
@@ -396,6 +403,7 @@ fn add_finding(read: &mut Read) {
 #[test]
 fn findings_have_stable_fingerprints_and_limited_evidence() {
     let mut read = read(&[LOG, TAP]);
+    read.verdicts.findings.clear();
     add_finding(&mut read);
     let report = read.json();
     valid(&report, &schema_value(), "$");

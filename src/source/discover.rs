@@ -394,7 +394,12 @@ impl Search {
         }
     }
 
-    fn tar_members<R: Read>(&mut self, place: &Place<'_>, recipe: &Recipe, entries: tar::Entries<'_, R>) -> io::Result<()> {
+    fn tar_members<R: Read>(
+        &mut self,
+        place: &Place<'_>,
+        recipe: &Recipe,
+        entries: tar::Entries<'_, R>,
+    ) -> io::Result<()> {
         for entry in entries {
             let mut entry = entry?;
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();

@@ -100,8 +100,11 @@ fn is_tar(head: &[u8]) -> bool {
         .take_while(|byte| byte.is_ascii_digit())
         .fold(0_u32, |sum, byte| sum.wrapping_mul(8).wrapping_add(u32::from(byte - b'0')));
     let field = 148..156;
-    let sum: u32 =
-        header.iter().enumerate().map(|(index, byte)| u32::from(if field.contains(&index) { b' ' } else { *byte })).sum();
+    let sum: u32 = header
+        .iter()
+        .enumerate()
+        .map(|(index, byte)| u32::from(if field.contains(&index) { b' ' } else { *byte }))
+        .sum();
     header[0] != 0 && written == sum
 }
 

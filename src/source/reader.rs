@@ -27,7 +27,7 @@ pub struct ReadOptions {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { block: 8 << 20, max_record: 64 << 20 }
+        Self { block: 1 << 20, max_record: 64 << 20 }
     }
 }
 

@@ -11,11 +11,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::{Block, Found, Hints, PathArgument, ReadOptions, ReadSummary, Reader, SourceEntry, discover_with, fetch};
-use crate::{
-    event::Witness,
-    frame::Framing,
-    notice::NoticeKind,
-};
+use crate::{event::Witness, frame::Framing, notice::NoticeKind};
 
 const TEXT: &str = "first line\nsecond \u{fc}\u{1f600}\n\nlast";
 
@@ -65,7 +61,8 @@ fn read_with(entry: &SourceEntry, framing: Framing, options: ReadOptions) -> Rea
             assert_eq!(record.origin.source, entry.id);
             records.push((record.origin.record.get(), record.origin.offset, record.text.to_owned()));
         }
-        notices.extend(next.notices.iter().map(|notice| (notice.kind, notice.origin.record.get(), notice.origin.offset)));
+        notices
+            .extend(next.notices.iter().map(|notice| (notice.kind, notice.origin.record.get(), notice.origin.offset)));
         torn = next.ends_without_newline;
         block = Some(next);
     }
@@ -499,7 +496,8 @@ fn an_input_that_is_not_read_to_its_end_has_its_sum() {
     let text = noise(1 << 20);
     for stored in [text.clone(), gzip(&text), zip(&[("a", &text)], zip::CompressionMethod::Deflated)] {
         let (_folder, found) = find_in("a", &stored);
-        let mut reader = Reader::open(&found.entries[0], &ReadOptions { block: 1000, max_record: 1000 }).expect("an input");
+        let mut reader =
+            Reader::open(&found.entries[0], &ReadOptions { block: 1000, max_record: 1000 }).expect("an input");
         reader.next_block(None);
         let summary = reader.finish();
         assert_eq!((summary.bytes, summary.sha256), (stored.len() as u64, sum(&stored)));

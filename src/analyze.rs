@@ -177,14 +177,13 @@ impl<'e> Reading<'e> {
     }
 
     fn run(&mut self, correlator: &mut Correlator, options: &Options, progress: &dyn Progress) {
-        let mut reader = match Reader::open(self.entry, &options.read) {
-            Ok(reader) => reader,
-            Err(_) => {
-                count(&mut self.info.notices, NoticeKind::Unreadable, None);
-                correlator.begin(&SourceMeta::default());
-                correlator.end(true);
-                return;
-            }
+        let mut reader = if let Ok(reader) = Reader::open(self.entry, &options.read) {
+            reader
+        } else {
+            count(&mut self.info.notices, NoticeKind::Unreadable, None);
+            correlator.begin(&SourceMeta::default());
+            correlator.end(true);
+            return;
         };
         self.recognise(reader.head());
         reader.set_framing(self.framing);

@@ -3,9 +3,9 @@
 
 use crate::{
     clue::CLUES,
-    format::{self, FORMATS},
+    format::{self, FORMATS, Format},
     judge::{Doc, FINDING_RULES, RESTART_RULES, RETRY_RULES},
-    report::RENDERERS,
+    report::{RENDERERS, Renderer},
 };
 
 /// One documented rule, of whatever table.
@@ -41,13 +41,15 @@ fn section(entry: &Entry, level: &str) -> String {
 /// A list of all rules, one a line.
 pub fn rules() -> String {
     let width = entries().iter().map(|entry| entry.id.len()).max().unwrap_or(0);
-    entries().iter().map(|entry| format!("{:width$}  {:8} {}\n", entry.id, entry.kind, entry.title)).collect()
+    let line = |entry: &Entry| format!("{:width$}  {:8} {}\n", entry.id, entry.kind, entry.title);
+    entries().iter().map(line).collect::<Vec<_>>().concat()
 }
 
 /// A list of all formats, one a line.
 pub fn formats() -> String {
     let width = FORMATS.iter().map(|format| format.name.len()).max().unwrap_or(0);
-    let list: String = FORMATS.iter().map(|format| format!("{:width$}  {}\n", format.name, format.title)).collect();
+    let line = |format: &&Format| format!("{:width$}  {}\n", format.name, format.title);
+    let list = FORMATS.iter().map(line).collect::<Vec<_>>().concat();
     format!("{list}{:width$}  Everything else: free text, read through the clue table\n", "text")
 }
 
@@ -63,16 +65,12 @@ pub fn formats_page() -> String {
                     this order; the first that claims an input wins. A file that nobody claims is read as free text.\n\n"
         .to_owned();
     for format in FORMATS {
-        page.push_str(&format!("## {}\n\n{}.\n\n{}\n\n", format.name, format.title, format.doc));
+        page.push_str(&["## ", format.name, "\n\n", format.title, ".\n\n", format.doc, "\n\n"].concat());
     }
     page.push_str("# Clues\n\nWhat free text says, whichever log it stands in.\n\n");
     for clue in CLUES {
-        page.push_str(&format!(
-            "## {}\n\n{}.\n\n{}\n\n",
-            clue.name,
-            clue.title,
-            clue.doc.replace("\n## ", "\n### ").replacen("## ", "### ", 1)
-        ));
+        let doc = clue.doc.replace("\n## ", "\n### ").replacen("## ", "### ", 1);
+        page.push_str(&["## ", clue.name, "\n\n", clue.title, ".\n\n", &doc, "\n\n"].concat());
     }
     page.trim_end().to_owned() + "\n"
 }
@@ -92,8 +90,8 @@ pub fn rules_page() -> String {
 
 /// The generated page about the command line.
 pub fn cli_page() -> String {
-    let reports: String =
-        RENDERERS.iter().map(|renderer| format!("- `{}`: {}\n", renderer.name, renderer.title)).collect();
+    let line = |renderer: &Renderer| format!("- `{}`: {}\n", renderer.name, renderer.title);
+    let reports = RENDERERS.iter().map(line).collect::<Vec<_>>().concat();
     format!(
         "# Command line\n\nGenerated from the program's own help.\n\n{}## Reports\n\n{reports}",
         crate::cli::help_markdown()

@@ -175,13 +175,12 @@ pub fn first_record(framing: Framing, bytes: &[u8]) -> usize {
         Framing::JsonArray(_) => Framing::JsonValues,
         other => other,
     };
-    match framing {
-        Framing::Lines => trimmed(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default()).len(),
-        _ => {
-            let mut cutter = Cutter::new(framing, bytes.len());
-            cutter.cut(bytes, true);
-            cutter.spans().first().map_or(bytes.len(), |span| span.end as usize)
-        }
+    if let Framing::Lines = framing {
+        trimmed(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default()).len()
+    } else {
+        let mut cutter = Cutter::new(framing, bytes.len());
+        cutter.cut(bytes, true);
+        cutter.spans().first().map_or(bytes.len(), |span| span.end as usize)
     }
 }
 

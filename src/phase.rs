@@ -196,7 +196,7 @@ impl<'a> Fields<'a> {
             "exit_code" => self.exit_code = value.integer().and_then(|code| i32::try_from(code).ok()),
             "signal" => {
                 self.signal =
-                    value.integer().and_then(|n| i32::try_from(n).ok()).or(value.text().and_then(signal_number))
+                    value.integer().and_then(|n| i32::try_from(n).ok()).or(value.text().and_then(signal_number));
             }
             "protocol_version" => self.revision = value.text(),
             "tool_count" => self.tool_count = value.integer().and_then(|count| u32::try_from(count).ok()),

@@ -142,18 +142,18 @@ pub fn rich(text: &[u8]) -> Option<Stamp> {
         return None;
     }
     let (time, digits, _) = time_of_day(text.get(9..)?)?;
-    let date = NaiveDate::from_ymd_opt(2000 + year as i32, month, day)?;
+    let date = NaiveDate::from_ymd_opt(2000 + i32::try_from(year).ok()?, month, day)?;
     let at = NaiveDateTime::new(date, NaiveTime::MIN).and_utc().timestamp_nanos_opt()? + time;
     Some(Stamp { at: Timestamp(at), shape: Shape::Local, digits: round_digits(digits) })
 }
 
-/// The date of the Common Log Format: `30/Nov/2026:10:00:00 +0000` (also `.123` and without zone, as HAProxy writes).
+/// The date of the Common Log Format: `30/Nov/2026:10:00:00 +0000` (also `.123` and without zone, as `HAProxy` writes).
 pub fn common_log(text: &[u8]) -> Option<(Stamp, usize)> {
     const MONTHS: [&[u8]; 12] =
         [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
     let day = number(text, 0, 2)?;
-    let month = MONTHS.iter().position(|name| text.get(3..6) == Some(name))? as u32 + 1;
-    let year = number(text, 7, 4)? as i32;
+    let month = u32::try_from(MONTHS.iter().position(|name| text.get(3..6) == Some(name))?).ok()? + 1;
+    let year = i32::try_from(number(text, 7, 4)?).ok()?;
     let date = NaiveDate::from_ymd_opt(year, month, day)?;
     let (time, digits, length) = time_of_day(text.get(12..)?)?;
     let local = NaiveDateTime::new(date, NaiveTime::MIN).and_utc().timestamp_nanos_opt()? + time;

@@ -1,6 +1,6 @@
 //! What an error text says, as far as it decides something. One table; the first pattern that fits wins.
 //!
-//! Sources: `mcp` Python SDK 1.x and 2.x, `@modelcontextprotocol/sdk` 1.x and 2.x, rmcp, FastMCP, Envoy, nginx.
+//! Sources: `mcp` Python SDK 1.x and 2.x, `@modelcontextprotocol/sdk` 1.x and 2.x, rmcp, `FastMCP`, Envoy, nginx.
 
 use std::sync::LazyLock;
 

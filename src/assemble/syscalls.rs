@@ -2,7 +2,7 @@
 //!
 //! Keeps which descriptor of which process goes where. Local sockets and name resolution are left out.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{TEXT_LIMIT, place::Place};
 use crate::{
@@ -25,7 +25,7 @@ pub(super) struct Syscalls {
     /// Processes made by another one that was seen.
     children: FxHashMap<u32, u32>,
     /// Processes whose first program was told.
-    started: FxHashMap<u32, ()>,
+    started: FxHashSet<u32>,
     /// Connections by process and descriptor, in order: what is flushed at an end must come in a stable order.
     connections: Vec<Connection>,
     /// Calls that wait for their rest, by thread.
@@ -146,11 +146,11 @@ impl Syscalls {
     }
 
     fn exec(&mut self, event: &Event<'_>, process: u32, program: &str, out: &mut dyn FnMut(&Event<'_>)) {
-        if self.children.contains_key(&process) || self.started.contains_key(&process) {
+        if self.children.contains_key(&process) || self.started.contains(&process) {
             return;
         }
         if self.started.len() < LIMIT {
-            self.started.insert(process, ());
+            self.started.insert(process);
         }
         let detail = StepDetail::Launch { command: Some(program), wrapper: false };
         step(event, process, PhaseEvent::Spawned, detail, out);

@@ -65,7 +65,7 @@ mod tests {
         });
         only("connected {\"name\":\"s\"} session -", |event| assert_eq!(event.keys.session, None));
         only("connected protocol=2025-11-25 server=x", |event| {
-            assert_eq!(remark_of(event).kind, RemarkKind::Connected)
+            assert_eq!(remark_of(event).kind, RemarkKind::Connected);
         });
     }
 

@@ -391,7 +391,7 @@ mod tests {
             ("ValueError: ledger is read-only", TroubleKind::Other, None),
         ] {
             diagnosed(line, Surroundings::default(), |trouble, _| {
-                assert_eq!((trouble.kind, trouble.name), (kind, name), "{line}")
+                assert_eq!((trouble.kind, trouble.name), (kind, name), "{line}");
             });
         }
         let around = Surroundings { environment: true, ..Surroundings::default() };
@@ -399,7 +399,7 @@ mod tests {
             assert_eq!((trouble.kind, trouble.name), (TroubleKind::MissingEnvironment, Some("API_KEY")));
         });
         diagnosed("KeyError: 'API_KEY'", Surroundings::default(), |trouble, _| {
-            assert_eq!(trouble.kind, TroubleKind::Other)
+            assert_eq!(trouble.kind, TroubleKind::Other);
         });
     }
 
@@ -422,7 +422,7 @@ mod tests {
             ("TimeoutError", None),
         ] {
             diagnosed(line, Surroundings::default(), |_, reach| {
-                assert_eq!(reach.map(|reach| reach.stage), stage, "{line}")
+                assert_eq!(reach.map(|reach| reach.stage), stage, "{line}");
             });
         }
         diagnosed(
@@ -448,7 +448,7 @@ mod tests {
     #[test]
     fn the_same_errno_is_a_remark_of_a_client() {
         only("could not book: connect ECONNREFUSED 10.0.0.1:443", |event| {
-            assert!(matches!(event.kind, Kind::Reach(_)))
+            assert!(matches!(event.kind, Kind::Reach(_)));
         });
         told("failed: connect ECONNREFUSED 10.0.0.1:443", Some(Witness::Client), |events| {
             let remark = remark_of(&events[0]);

@@ -301,10 +301,16 @@ fn httpcore<'a>(text: &'a str, body: &Body<'a>) -> Option<Option<Reach<'a>>> {
             Some(Reach { status, ..line(ReachStage::Answered, "") })
         }
         (
-            "connect_tcp" | "start_tls" | "send_request_headers" | "send_request_body" | "receive_response_headers",
+            "connect_tcp"
+            | "start_tls"
+            | "send_request_headers"
+            | "send_request_body"
+            | "receive_response_headers"
+            | "receive_response_body"
+            | "response_closed"
+            | "close",
             _,
-        )
-        | ("receive_response_body" | "response_closed" | "close", _) => None,
+        ) => None,
         _ => return None,
     })
 }

@@ -101,10 +101,10 @@ fn message<'a>(text: &str, body: &Body<'a>) -> Option<&'a str> {
         json.push('"');
         json.push_str(key);
         json.push_str("\":");
-        if value.starts_with("None") {
+        if let Some(behind) = value.strip_prefix("None") {
             // An absent member prints as `None`.
             json.truncate(start);
-            rest = &value["None".len()..];
+            rest = behind;
             continue;
         }
         let before = json.len();

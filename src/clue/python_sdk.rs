@@ -1,4 +1,4 @@
-//! What the Python SDK (`mcp` 1.x and 2.x), FastMCP and the Python bridge `mcp-proxy` say in their logs.
+//! What the Python SDK (`mcp` 1.x and 2.x), `FastMCP` and the Python bridge `mcp-proxy` say in their logs.
 //!
 //! Messages printed as Python objects are read by `python_repr`; exceptions by `crash`.
 
@@ -213,7 +213,7 @@ mod around {
             .or_else(|| timed_out(text))
     }
 
-    fn remark<'a>(kind: RemarkKind, call: CallKey<'a>) -> Remark<'a> {
+    fn remark(kind: RemarkKind, call: CallKey<'_>) -> Remark<'_> {
         Remark { call, ..scan::remark(kind) }
     }
 
@@ -239,7 +239,7 @@ mod around {
         Some((remark(kind, call), None, Server))
     }
 
-    /// `handler for 'tools/call' raised` (`mcp` 2.x); `event=request_start method=tools/call` (FastMCP middleware).
+    /// `handler for 'tools/call' raised` (`mcp` 2.x); `event=request_start method=tools/call` (`FastMCP` middleware).
     fn handler(text: &str) -> Found<'_> {
         if let Some((_, rest)) = scan::find(text, "handler for '") {
             let (method, rest) = rest.split_once('\'')?;

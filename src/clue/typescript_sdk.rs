@@ -101,7 +101,7 @@ fn numbered<'a>(
     body: &Body<'a>,
     sink: &mut Sink<'a>,
 ) -> bool {
-    let remark = crate::event::Remark { number, call, ..scan::remark(kind) };
+    let remark = crate::event::Remark { call, number, ..scan::remark(kind) };
     scan::push_as(Kind::Remark(remark), Some(Witness::Client), body, sink);
     true
 }

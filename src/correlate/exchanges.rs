@@ -61,7 +61,7 @@ impl Correlator {
         self.reach(event, mark, &reach);
     }
 
-    /// The call of a POSTed request: a new one, or the earlier one where id, body and session are equal.
+    /// The call of a `POSTed` request: a new one, or the earlier one where id, body and session are equal.
     fn post(
         &mut self,
         strand: u32,
@@ -121,7 +121,7 @@ impl Correlator {
         }
     }
 
-    /// A message inside an exchange that is not the POSTed request's own business.
+    /// A message inside an exchange that is not the `POSTed` request's own business.
     fn carried(&mut self, event: &Event<'_>, mark: Mark, direction: Direction, rpc: Rpc<'_>) {
         if matches!(rpc, Rpc::NotRpc | Rpc::Malformed) {
             return;
@@ -130,7 +130,7 @@ impl Correlator {
         self.message(&Event { kind: Kind::Message(message), ..*event }, mark, &message);
     }
 
-    /// Finds the answers of the POSTed requests, or says why there are none.
+    /// Finds the answers of the `POSTed` requests, or says why there are none.
     fn answers(
         &mut self,
         event: &Event<'_>,

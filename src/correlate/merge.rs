@@ -54,8 +54,7 @@ impl Correlator {
     }
 
     fn merge_run(&mut self, strands: &[u32], into: &mut [u32]) {
-        // Calls that a view may join, by method; each with the sources that already saw it.
-        let mut ground: FxHashMap<(Direction, Symbol), Vec<(u32, Vec<u32>)>> = FxHashMap::default();
+        let mut ground: Ground = FxHashMap::default();
         for strand in strands {
             let source = self.case.strands[*strand as usize].source;
             let views = self.case.strands[*strand as usize].calls.clone();
@@ -86,13 +85,7 @@ impl Correlator {
         }
     }
 
-    fn link_of(
-        &self,
-        view: u32,
-        views: &[u32],
-        source: u32,
-        ground: &FxHashMap<(Direction, Symbol), Vec<(u32, Vec<u32>)>>,
-    ) -> Link {
+    fn link_of(&self, view: u32, views: &[u32], source: u32, ground: &Ground) -> Link {
         let call = &self.case.calls[view as usize];
         let Some(known) = ground.get(&(call.direction, call.method)) else { return Link::None };
         let candidates: Vec<u32> = known
@@ -270,6 +263,9 @@ impl Correlator {
         }
     }
 }
+
+/// Calls that a view may join, by sender and method; each with the sources that saw it already.
+type Ground = FxHashMap<(Direction, Symbol), Vec<(u32, Vec<u32>)>>;
 
 enum Link {
     None,

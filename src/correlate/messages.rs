@@ -191,7 +191,7 @@ impl Correlator {
         match open {
             Candidates::One(call) => self.attach_answer(call, answer, seen, witness, mark, http, thin),
             Candidates::None => {
-                self.answer_without_request(strand, sender, id, answer, seen, witness, mark, http, event)
+                self.answer_without_request(strand, sender, id, answer, seen, witness, mark, http, event);
             }
             Candidates::Several(open) => self.contested_answer(&open, answer, witness, mark),
         }

@@ -99,19 +99,18 @@ impl OpenCalls {
     pub(super) fn with_id(&self, strand: u32, sender: Direction, id: RpcId) -> Candidates {
         let Some(conversation) = self.get(strand).filter(|_| id != RpcId::Unknown) else { return Candidates::None };
         let mut found: Vec<u32> = Vec::new();
-        match &conversation.index {
-            Some(index) => match index.get(&(sender, id)).map(|indexed| &indexed.open[..]) {
+        if let Some(index) = &conversation.index {
+            match index.get(&(sender, id)).map(|indexed| &indexed.open[..]) {
                 None | Some([]) => return Candidates::None,
                 Some([only]) => return Candidates::One(*only),
                 Some(several) => found.extend(several),
-            },
-            None => {
-                let mut open = conversation.open.iter().filter(|entry| entry.id == id && entry.sender == sender);
-                let Some(first) = open.next() else { return Candidates::None };
-                let Some(second) = open.next() else { return Candidates::One(first.call) };
-                found.extend([first.call, second.call]);
-                found.extend(open.map(|entry| entry.call));
             }
+        } else {
+            let mut open = conversation.open.iter().filter(|entry| entry.id == id && entry.sender == sender);
+            let Some(first) = open.next() else { return Candidates::None };
+            let Some(second) = open.next() else { return Candidates::One(first.call) };
+            found.extend([first.call, second.call]);
+            found.extend(open.map(|entry| entry.call));
         }
         Candidates::Several(found)
     }
@@ -154,17 +153,14 @@ impl Conversation {
         if entry.id == RpcId::Unknown {
             return;
         }
-        match &mut self.index {
-            Some(index) => {
-                let indexed = index.entry((entry.sender, entry.id)).or_default();
-                indexed.open.push(entry.call);
-                indexed.last = entry.call;
-            }
-            None => {
-                self.known.push(entry);
-                if self.known.len() > SHORT {
-                    self.build_index();
-                }
+        if let Some(index) = &mut self.index {
+            let indexed = index.entry((entry.sender, entry.id)).or_default();
+            indexed.open.push(entry.call);
+            indexed.last = entry.call;
+        } else {
+            self.known.push(entry);
+            if self.known.len() > SHORT {
+                self.build_index();
             }
         }
     }

@@ -16,16 +16,16 @@ impl Correlator {
         let strand = self.strand(event, mark);
         match step.event {
             PhaseEvent::InitializeReceived | PhaseEvent::InitializeSent => {
-                self.asked(event, mark, step, strand, "initialize")
+                self.asked(event, mark, step, strand, "initialize");
             }
             PhaseEvent::DiscoverReceived | PhaseEvent::DiscoverSent => {
                 self.asked(event, mark, step, strand, "server/discover");
             }
             PhaseEvent::ToolsListReceived | PhaseEvent::ToolsListSent => {
-                self.asked(event, mark, step, strand, "tools/list")
+                self.asked(event, mark, step, strand, "tools/list");
             }
             PhaseEvent::ToolCallReceived | PhaseEvent::ToolCallSent => {
-                self.asked(event, mark, step, strand, "tools/call")
+                self.asked(event, mark, step, strand, "tools/call");
             }
             PhaseEvent::RequestReceived | PhaseEvent::RequestSent => self.asked(event, mark, step, strand, ""),
             PhaseEvent::InitializeResponded | PhaseEvent::InitializeDelivered => {
@@ -41,10 +41,10 @@ impl Correlator {
                 self.responded(event, mark, step, strand, "tools/call");
             }
             PhaseEvent::RequestResponded | PhaseEvent::RequestDelivered => {
-                self.responded(event, mark, step, strand, "")
+                self.responded(event, mark, step, strand, "");
             }
             PhaseEvent::AuthorizationRequested => {
-                self.about_call(event, mark, step, strand, Seen::AuthorizationRequested)
+                self.about_call(event, mark, step, strand, Seen::AuthorizationRequested);
             }
             PhaseEvent::AuthorizationGranted => self.about_call(event, mark, step, strand, Seen::AuthorizationGranted),
             PhaseEvent::AuthorizationDenied => self.about_call(event, mark, step, strand, Seen::AuthorizationDenied),

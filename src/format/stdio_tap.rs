@@ -72,7 +72,7 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
         ("spawn", _) => envelope.spawned(&line, sink),
         ("exit", _) => envelope.exited(line.code, sink),
         ("signal", _) => {
-            envelope.step(PhaseEvent::Terminated, StepDetail::Exit { code: None, signal: line.signal }, sink)
+            envelope.step(PhaseEvent::Terminated, StepDetail::Exit { code: None, signal: line.signal }, sink);
         }
         ("c2s_eof", _) => envelope.remark(RemarkKind::ShuttingDown, sink),
         ("s2c_eof", _) => envelope.remark(RemarkKind::PipeClosed, sink),

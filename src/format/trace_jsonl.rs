@@ -99,7 +99,7 @@ fn torn_line<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     looks_like_trace
 }
 
-fn message<'a>(direction: Option<Direction>, http: Option<HttpMeta>, rpc: Rpc<'a>) -> Kind<'a> {
+fn message(direction: Option<Direction>, http: Option<HttpMeta>, rpc: Rpc<'_>) -> Kind<'_> {
     Kind::Message(Message { direction, queued: false, thin: false, http, rpc })
 }
 

@@ -509,11 +509,11 @@ pub(super) fn milestones(facts: &CallFacts<'_>, outcome: Outcome) -> Milestones 
     let sent = dispatched
         || acked
         || facts.seen.iter().any(|row| matches!(row.seen, Seen::Sent | Seen::Resent | Seen::Received));
-    let sent = sent && !(unsent && !dispatched);
+    let sent = sent && (dispatched || !unsent);
     let applied = facts.attempts().any(|contact| applied(contact));
     let reached_false = unsent || refused;
     Milestones {
-        sent: Truth::of(sent, unsent && facts.receipt().is_some() || unsent),
+        sent: Truth::of(sent, unsent),
         reached: Truth::of(dispatched || applied, reached_false),
         effected: Truth::of(applied, reached_false && !dispatched),
         acked: Truth::of(acked, unsent),

@@ -208,7 +208,7 @@ fn no_answer_layer(facts: &CallFacts<'_>) -> Layer {
     if run.is_some_and(|run| run.died_before_answer(facts)) {
         return Layer::Process;
     }
-    if run.is_some_and(|run| run.polluted_handshake()) && facts.method == "initialize" {
+    if run.is_some_and(super::run::RunFacts::polluted_handshake) && facts.method == "initialize" {
         return Layer::Transport;
     }
     let had_it = facts.receipt().is_some();

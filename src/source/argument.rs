@@ -102,7 +102,7 @@ fn split(argument: &str) -> Option<(&str, &str)> {
     let is_word = |key: String| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase());
     parts()
         .find(|(_, hints)| key(hints).is_some_and(|key| KEYS.contains(&key.as_str())))
-        .or_else(|| parts().filter(|(_, hints)| key(hints).is_some_and(is_word)).last())
+        .or_else(|| parts().rfind(|(_, hints)| key(hints).is_some_and(is_word)))
 }
 
 #[cfg(test)]

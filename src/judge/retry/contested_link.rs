@@ -22,7 +22,7 @@ pub(super) static RULE: RetryRule = RetryRule {
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     let facts = attempt.facts;
     let contested = facts.first(Seen::Contested)?;
-    let open = !attempt.outcome.is_success() && !facts.call.answered.is_some_and(|_| facts.http.is_some());
+    let open = !attempt.outcome.is_success() && facts.call.answered.is_none_or(|_| facts.http.is_none());
     if !facts.call.contested || facts.class == EffectClass::None || !open || facts.attempts().next().is_some() {
         return None;
     }

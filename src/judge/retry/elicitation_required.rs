@@ -17,7 +17,7 @@ pub(super) static RULE: RetryRule = RetryRule {
 
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     let answer = &attempt.facts.call.answer;
-    if !(answer.has_code && answer.code == -32042) || !attempt.facts.contacts.is_empty() {
+    if !answer.has_code || answer.code != -32042 || !attempt.facts.contacts.is_empty() {
         return None;
     }
     let reason = "The server stopped it until an elicitation is completed.";

@@ -368,7 +368,8 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
 
 /// Whether the run's complete tool list lacks the called tool.
 fn list_lacks_tool(facts: &CallFacts<'_>) -> bool {
-    let (Some(list), Some(target)) = (facts.run.and_then(|run| run.complete_tools()), facts.call.target) else {
+    let (Some(list), Some(target)) = (facts.run.and_then(super::run::RunFacts::complete_tools), facts.call.target)
+    else {
         return false;
     };
     list.tools.iter().all(|tool| tool.name != target)

@@ -26,7 +26,7 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     if refusal(facts, attempt.outcome) == Some(Refusal::UnknownTool) {
         let list = facts
             .run
-            .and_then(|run| run.complete_tools())
+            .and_then(super::super::run::RunFacts::complete_tools)
             .map(|list| Evidence::seen("shows the complete tool list", list.mark));
         let proof = attempt.end().with(list);
         return Some(Opinion::new(Caution::Safe, RULE.id, "The server has no such tool.", Helps::No, proof));

@@ -193,7 +193,8 @@ impl Page {
             self.cite(cite, 4);
         }
         if more > 0 {
-            self.put(Tone::Faint, &format!("    and {more} more records"));
+            let noun = if more == 1 { "record" } else { "records" };
+            self.put(Tone::Faint, &format!("    and {more} more {noun}"));
         }
     }
 

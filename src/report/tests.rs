@@ -457,6 +457,33 @@ fn equal_runs_are_one_row() {
 }
 
 #[test]
+fn runs_with_trouble_come_first_where_not_all_fit() {
+    let mut text = String::new();
+    for number in 1..=30 {
+        let run = format!("life-{number:02}");
+        for event in ["spawned", "initialize_received", "initialize_responded", "initialized_received"] {
+            let line = json!({"run_id": run, "server": run, "phase": "handshake", "event": event, "request_id": 1,
+                "at": "2026-11-30T03:01:15Z"});
+            text += &line.to_string();
+            text.push('\n');
+        }
+        for (id, event) in [(2, "tools_list_received"), (2, "tools_list_responded"), (3, "tool_call_received")] {
+            if id == 3 && number < 30 {
+                continue;
+            }
+            let line = json!({"run_id": run, "phase": "execution", "event": event, "request_id": id, "tool": "pay",
+                "at": "2026-11-30T03:01:16Z"});
+            text += &line.to_string();
+            text.push('\n');
+        }
+    }
+    let table = read(&[&text]).render("table");
+    let runs = table.split_once("RUNS").map_or("", |(_, runs)| runs);
+    assert!(runs.trim_start().starts_with("life-30 (life-30"), "{runs}");
+    assert!(table.contains("10 more runs: see --output ndjson."), "{table}");
+}
+
+#[test]
 fn a_selection_hides_and_never_recounts() {
     let select = Selection { tool: Some("pay".to_owned()), ..Selection::default() };
     let all = ReportOptions { calls: CallsShown::All, select, ..ReportOptions::default() };

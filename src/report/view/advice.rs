@@ -159,7 +159,12 @@ fn restarts(desk: &Desk<'_, '_>) -> Vec<AdviceRow> {
             None => rows.push((text, run.index, 1)),
         }
     }
-    let row = |(text, first, count): (String, usize, u64)| {
+    let row = |(mut text, first, count): (String, usize, u64)| {
+        // The first of equal runs was followed by the most restarts.
+        let restarts = desk.report.verdicts.runs.get(first).map_or(0, |run| run.restarts);
+        if restarts > 0 {
+            let _ = write!(text, " It was started again {} already.", plural(u64::from(restarts), "time"));
+        }
         let name = desk.names.run(first);
         match desk.server(first) {
             Some(server) => {
@@ -181,10 +186,5 @@ fn restart_text(desk: &Desk<'_, '_>, run: &RunVerdict) -> String {
         Caution::Unknown => "not decided".to_owned(),
         Caution::Unsafe => "not safe".to_owned(),
     };
-    let again = if run.restarts > 0 { format!(" {} already.", started_again(run.restarts)) } else { String::new() };
-    format!("{verdict}. {}{again}", desk.names.text(&run.restart.reason))
-}
-
-fn started_again(count: u32) -> String {
-    format!("It was started again {}", plural(u64::from(count), "time"))
+    format!("{verdict}. {}", desk.names.text(&run.restart.reason))
 }

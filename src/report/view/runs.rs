@@ -43,6 +43,14 @@ pub(super) fn runs(desk: &Desk<'_, '_>) -> Rows<RunRow> {
         }
         rows.push((RunRow { name: String::new(), headline, answers, cites: Vec::new(), count: 1 }, verdict.index));
     }
+    if rows.len() > RUNS {
+        // Where not all can be shown, those that stopped come first, then those with failed calls.
+        let well = |index: usize| {
+            let stopped = desk.report.verdicts.runs.get(index).is_some_and(|run| run.stop.is_some());
+            (!stopped, u32::try_from(index).is_ok_and(|run| !failed.contains_key(&run)))
+        };
+        rows.sort_by_key(|(_, index)| well(*index));
+    }
     let left = rows.iter().skip(RUNS).map(|(row, _)| row.count).sum();
     let shown = rows.into_iter().take(RUNS).map(|(row, index)| {
         let name = and_more(desk.names.run(index), row.count);

@@ -177,9 +177,7 @@ impl<'e> Reading<'e> {
     }
 
     fn run(&mut self, correlator: &mut Correlator, options: &Options, progress: &dyn Progress) {
-        let mut reader = if let Ok(reader) = Reader::open(self.entry, &options.read) {
-            reader
-        } else {
+        let Ok(mut reader) = Reader::open(self.entry, &options.read) else {
             count(&mut self.info.notices, NoticeKind::Unreadable, None);
             correlator.begin(&SourceMeta::default());
             correlator.end(true);

@@ -48,9 +48,7 @@ fn read<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
     if !scan::unquoted(text, prefix) {
         return false;
     }
-    let Some(json) = message(&text[start..], body) else {
-        return false;
-    };
+    let json = message(&text[start..], body);
     let (rpc, _) = jsonrpc::read_one(json, body.record.arena);
     if matches!(rpc, Rpc::Malformed | Rpc::NotRpc) {
         return false;
@@ -85,7 +83,7 @@ fn parties(prefix: &str, rpc: &Rpc<'_>) -> (Option<Direction>, Option<Witness>) 
 }
 
 /// The members of a printed message as JSON; a member that is no literal is cut down to what can be read.
-fn message<'a>(text: &str, body: &Body<'a>) -> Option<&'a str> {
+fn message<'a>(text: &str, body: &Body<'a>) -> &'a str {
     let mut json = String::with_capacity_in(text.len() + 32, body.record.arena);
     json.push('{');
     let mut rest = text;
@@ -117,7 +115,7 @@ fn message<'a>(text: &str, body: &Body<'a>) -> Option<&'a str> {
         }
     }
     json.push('}');
-    Some(json.into_bump_str())
+    json.into_bump_str()
 }
 
 fn is_name(key: &str) -> bool {

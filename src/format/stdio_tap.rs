@@ -38,8 +38,8 @@ struct Line<'a> {
     ts: Option<Cow<'a, str>>,
     #[serde(borrow)]
     dir: Cow<'a, str>,
-    #[serde(borrow, default)]
-    line: Option<Cow<'a, str>>,
+    #[serde(borrow, default, rename = "line")]
+    text: Option<Cow<'a, str>>,
     #[serde(default)]
     pid: Option<u32>,
     #[serde(default)]
@@ -60,7 +60,7 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     if line.ts.is_some() && at.is_none() {
         sink.notice(NoticeKind::BadTimestamp, record.origin);
     }
-    let text = line.line.as_ref().map(|text| keep(text, record.arena));
+    let text = line.text.as_ref().map(|text| keep(text, record.arena));
     let envelope = Envelope { record, at };
     match (&*line.dir, text) {
         ("c2s", Some(text)) => envelope.messages(Direction::ToServer, text, sink),

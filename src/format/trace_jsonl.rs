@@ -104,6 +104,7 @@ fn message(direction: Option<Direction>, http: Option<HttpMeta>, rpc: Rpc<'_>) -
 }
 
 /// The messages of a line.
+#[expect(clippy::large_enum_variant, reason = "lives on the stack for one line; a box would be an allocation a line")]
 enum Carried<'a> {
     None,
     One(Rpc<'a>),

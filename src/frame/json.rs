@@ -14,6 +14,8 @@ const LEAD: u64 = 4096;
 const TRAIL: u64 = 16;
 /// Blanks between the opening brace of a document and its first key that are looked through after a break.
 const BLANKS: u64 = 32;
+/// The same as a length.
+const BLANK_BYTES: usize = 32;
 
 /// What may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -438,11 +440,11 @@ impl Json {
         }
         let begins = self.fresh || {
             let behind = &rest[index + 1..];
-            let blanks = behind.iter().take(BLANKS as usize).take_while(|byte| byte.is_ascii_whitespace()).count();
+            let blanks = behind.iter().take(BLANK_BYTES).take_while(|byte| byte.is_ascii_whitespace()).count();
             let behind = &behind[blanks..];
             match path.first() {
                 None => false,
-                Some(key) if behind.len() < key.len() + 2 && !scan.last && blanks < BLANKS as usize => return,
+                Some(key) if behind.len() < key.len() + 2 && !scan.last && blanks < BLANK_BYTES => return,
                 Some(key) => {
                     behind.first() == Some(&b'"')
                         && behind[1..].starts_with(key.as_bytes())

@@ -79,6 +79,10 @@ impl PathArgument {
     }
 
     /// Reads `PATH` or `PATH@key=value,…`. A path that exists as it stands has no hints, whatever its name.
+    ///
+    /// # Errors
+    ///
+    /// A hint that is not known, or has no meaning.
     pub fn parse(argument: &OsStr) -> Result<Self, Error> {
         let Some((path, hints)) = argument.to_str().and_then(split) else { return Ok(Self::new(argument)) };
         if Path::new(argument).symlink_metadata().is_ok() {

@@ -1,0 +1,51 @@
+//! Every case under `samples/cases` gives its expected reports.
+
+use super::run::{expect_file, folders, root, run, stdout};
+
+/// The version changes with every release; the reports do not.
+fn without_version(text: &str) -> String {
+    text.replace(env!("CARGO_PKG_VERSION"), "VERSION")
+}
+
+#[test]
+fn every_case_gives_its_expected_reports() {
+    let cases = folders(&root().join("samples/cases"));
+    assert!(cases.len() >= 20, "{}", cases.len());
+    for case in cases {
+        assert!(case.join("README.md").exists(), "{}", case.display());
+        let json = stdout(&case, &["analyze", "input", "--output", "json", "--calls", "all"]);
+        expect_file(&case.join("expected/report.json"), &without_version(&json));
+        for (kind, file) in [("table", "report.txt"), ("markdown", "report.md")] {
+            let text = stdout(&case, &["analyze", "input", "--output", kind]);
+            expect_file(&case.join("expected").join(file), &without_version(&text));
+        }
+    }
+}
+
+#[test]
+fn every_line_of_the_terminal_report_fits_80_columns() {
+    for case in folders(&root().join("samples/cases")) {
+        let text = stdout(&case, &["analyze", "input", "--calls", "all"]);
+        let long = text.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(long, None, "{}", case.display());
+    }
+}
+
+#[test]
+fn ndjson_holds_the_same_calls_as_json() {
+    for case in folders(&root().join("samples/cases")).iter().take(8) {
+        let report = super::run::report(case, "input");
+        let lines = stdout(case, &["analyze", "input", "--output", "ndjson", "--calls", "all"]);
+        let calls: Vec<serde_json::Value> = lines
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .filter(|line| line["type"] == "call")
+            .map(|mut line| {
+                line.as_object_mut().unwrap().remove("type");
+                line
+            })
+            .collect();
+        assert_eq!(serde_json::Value::Array(calls), report["calls"], "{}", case.display());
+        assert!(run(case, &["analyze", "input"]).status.success());
+    }
+}

@@ -1,0 +1,153 @@
+//! The command line: exit codes, outputs, options.
+
+use std::{fs, io::Write, process::Stdio};
+
+use serde_json::Value;
+
+use super::run::{calls, program, report, root, run, stdout};
+
+fn case(name: &str) -> std::path::PathBuf {
+    root().join("samples/cases").join(name)
+}
+
+fn code(folder: &std::path::Path, arguments: &[&str]) -> Option<i32> {
+    run(folder, arguments).status.code()
+}
+
+#[test]
+fn exit_codes() {
+    let unsafe_case = case("stdio-sigkill-after-outbound");
+    assert_eq!(code(&unsafe_case, &["analyze", "input"]), Some(0));
+    for class in ["failed-call", "unknown", "finding:low"] {
+        let case = case("http-401-www-authenticate");
+        let want = if class == "unknown" { 0 } else { 1 };
+        assert_eq!(code(&case, &["analyze", "input", "--fail-on", class]), Some(want), "{class}");
+    }
+    assert_eq!(
+        code(&case("stdio-import-side-effect-3-contacts"), &["analyze", "input", "--fail-on", "finding:launch-reach"]),
+        Some(1)
+    );
+    assert_eq!(code(&case("http-429-retry-after"), &["analyze", "input", "--fail-on", "unsafe-retry"]), Some(0));
+    assert_eq!(code(&unsafe_case, &["analyze", "input", "--fail-on", "nonsense"]), Some(2));
+    assert_eq!(code(&unsafe_case, &["analyze"]), Some(2));
+    assert_eq!(code(&unsafe_case, &["analyze", "input", "--output", "pdf"]), Some(2));
+    assert_eq!(code(&unsafe_case, &["explain", "no-such-rule"]), Some(2));
+    assert_eq!(code(&unsafe_case, &["--version"]), Some(0));
+}
+
+#[test]
+fn a_missing_path_is_told_and_the_rest_is_analysed() {
+    let output = run(&case("stdio-sigkill-after-outbound"), &["analyze", "input", "nowhere.log", "--output", "json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.lines().any(|line| line.starts_with("error: ") && line.contains("nowhere.log")), "{errors}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["totals"]["calls"], 3);
+}
+
+#[test]
+fn nothing_recognised_is_3() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("notes.txt"), "nothing of interest\n").unwrap();
+    assert_eq!(code(folder.path(), &["analyze", "notes.txt"]), Some(3));
+    assert_eq!(code(folder.path(), &["analyze", "."]), Some(3));
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let mut child = program(&root())
+        .args(["analyze", "samples/cases", "--output", "json", "--calls", "all"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn standard_input_is_a_source() {
+    let content = fs::read(case("stdio-sigkill-after-outbound").join("input/wire.jsonl")).unwrap();
+    let mut child = program(&root())
+        .args(["analyze", "-", "--output", "json", "--calls", "all"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&content).unwrap();
+    let report: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(calls(&report).len(), 3, "{report:#}");
+    assert!(calls(&report)[2]["evidence"][0]["quote"].is_string(), "standard input can be quoted");
+}
+
+#[test]
+fn several_outputs_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = case("stdio-sigkill-after-outbound").join("input");
+    let arguments =
+        ["analyze", input.to_str().unwrap(), "-o", "table", "-o", "json=report.json", "-o", "markdown=report.md"];
+    let output = run(folder.path(), &arguments);
+    assert!(output.status.success());
+    assert!(String::from_utf8(output.stdout).unwrap().contains("WHAT TO DO"));
+    let report: Value = serde_json::from_slice(&fs::read(folder.path().join("report.json")).unwrap()).unwrap();
+    assert_eq!(report["schema"], 1);
+    assert!(fs::read_to_string(folder.path().join("report.md")).unwrap().starts_with('#'));
+    let unwritable = run(folder.path(), &["analyze", input.to_str().unwrap(), "-o", "json=no/such/folder.json"]);
+    assert_eq!(unwritable.status.code(), Some(2));
+}
+
+#[test]
+fn a_filter_shows_less_and_makes_no_verdict_safer() {
+    let case = case("http-429-retry-after");
+    let all = report(&case, "input");
+    let text =
+        stdout(&case, &["analyze", "input", "--output", "json", "--calls", "all", "--since", "2027-01-01T00:00:00Z"]);
+    let none: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(calls(&none).len(), 0);
+    assert_eq!(none["totals"], all["totals"]);
+    let text = stdout(&case, &["analyze", "input", "--output", "json", "--calls", "all", "--tool", "create_invoice"]);
+    let some: Value = serde_json::from_str(&text).unwrap();
+    for call in calls(&some) {
+        let same = calls(&all).iter().find(|other| other["call"] == call["call"]).unwrap();
+        assert_eq!(call["retry"], same["retry"]);
+    }
+}
+
+#[test]
+fn every_table_documents_itself() {
+    let folder = root();
+    for line in stdout(&folder, &["rules"]).lines() {
+        let id = line.split_whitespace().next().unwrap();
+        let text = stdout(&folder, &["explain", id]);
+        for heading in ["What it means", "How it is recognised", "What it is not", "What to do"] {
+            assert!(text.contains(heading), "{id}: {heading}");
+        }
+    }
+    for line in stdout(&folder, &["formats"]).lines().filter(|line| !line.starts_with("text ")) {
+        let name = line.split_whitespace().next().unwrap();
+        assert!(stdout(&folder, &["formats", name]).len() > 100, "{name}");
+    }
+    let schema: Value = serde_json::from_str(&stdout(&folder, &["schema"])).unwrap();
+    assert!(schema["$schema"].as_str().unwrap().contains("2020-12"));
+    assert!(stdout(&folder, &["completions", "bash"]).contains("mcp-postmortem"));
+    assert!(stdout(&folder, &["man"]).contains(".TH"));
+}
+
+#[test]
+fn the_environment_changes_nothing() {
+    let case = case("http-504-nginx-late-success");
+    let arguments = ["analyze", "input", "--output", "json", "--calls", "all"];
+    let plain = run(&case, &arguments).stdout;
+    for (key, value) in [
+        ("TZ", "Asia/Tokyo"),
+        ("LANG", "de_DE.UTF-8"),
+        ("LC_ALL", "tr_TR.UTF-8"),
+        ("COLUMNS", "40"),
+        ("CLICOLOR_FORCE", "1"),
+    ] {
+        assert_eq!(program(&case).args(arguments).env(key, value).output().unwrap().stdout, plain, "{key}");
+    }
+    let table = run(&case, &["analyze", "input"]).stdout;
+    assert!(!table.contains(&0x1b), "no color without a terminal");
+    assert!(run(&case, &["analyze", "input", "--color", "always"]).stdout.contains(&0x1b));
+}

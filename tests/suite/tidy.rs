@@ -1,0 +1,140 @@
+//! Invariants of the source tree, as ordinary tests.
+
+use std::{fs, path::PathBuf};
+
+use mcp_postmortem::{
+    correlate::{Call, Contact, Sighting},
+    event::{Event, Origin},
+};
+
+use super::run::root;
+
+/// The modules in their order: each imports only from those before it, and from itself.
+const ORDER: &[&str] = &[
+    "time",
+    "error",
+    "event",
+    "notice",
+    "symbol",
+    "record",
+    "frame",
+    "json",
+    "netloc",
+    "wording",
+    "jsonrpc",
+    "sse",
+    "phase",
+    "inspect",
+    "clue",
+    "wrap",
+    "format",
+    "source",
+    "assemble",
+    "correlate",
+    "judge",
+    "report",
+    "analyze",
+    "explain",
+    "fail_on",
+    "progress",
+    "cli",
+];
+
+fn files(folder: PathBuf, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            files(path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn source_files() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    files(root().join("src"), &mut found);
+    found
+}
+
+/// The text of a file without its tests.
+fn code(path: &PathBuf) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_owned()
+}
+
+#[test]
+fn a_module_imports_only_from_modules_before_it() {
+    for path in source_files() {
+        let relative = path.strip_prefix(root().join("src")).unwrap().to_owned();
+        let module =
+            relative.components().next().unwrap().as_os_str().to_str().unwrap().trim_end_matches(".rs").to_owned();
+        if matches!(module.as_str(), "lib" | "main") || relative.to_str().unwrap().contains("tests") {
+            continue;
+        }
+        let own = ORDER
+            .iter()
+            .position(|name| *name == module)
+            .unwrap_or_else(|| panic!("{module} has no place in the order"));
+        let text = code(&path);
+        for (index, name) in ORDER.iter().enumerate() {
+            let imported =
+                [format!("crate::{name}::"), format!("crate::{name};")].iter().any(|words| text.contains(words))
+                    || text.contains(&format!("\n    {name}::"));
+            assert!(!imported || index <= own, "{}: {module} imports {name}, which comes later", relative.display());
+        }
+    }
+}
+
+#[test]
+fn files_stay_readable() {
+    // Longer for a reason: vocabularies and tables that would read worse in pieces.
+    const LONG: &[&str] = &[
+        "event.rs",
+        "jsonrpc.rs",
+        "correlate/facts.rs",
+        "judge/run.rs",
+        "judge/call.rs",
+        "correlate/steps.rs",
+        "correlate/bind.rs",
+        "correlate/messages.rs",
+        "correlate/runs.rs",
+        "report/redact/secrets.rs",
+        "cli.rs",
+    ];
+    for path in source_files().into_iter().filter(|path| !path.ends_with("tests.rs")) {
+        let relative = path.strip_prefix(root().join("src")).unwrap().to_str().unwrap().to_owned();
+        let lines = code(&path).lines().count();
+        assert!(lines <= 480 || LONG.contains(&relative.as_str()), "{relative} has {lines} lines");
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    for path in source_files() {
+        assert!(fs::read_to_string(&path).unwrap().starts_with("//! "), "{}", path.display());
+    }
+}
+
+#[test]
+fn facts_stay_small() {
+    assert_eq!(size_of::<Origin>(), 16);
+    assert_eq!(size_of::<Option<Origin>>(), 16);
+    assert!(size_of::<Call>() <= 192, "{}", size_of::<Call>());
+    assert!(size_of::<Sighting>() <= 48, "{}", size_of::<Sighting>());
+    assert!(size_of::<Contact>() <= 200, "{}", size_of::<Contact>());
+    assert!(size_of::<Event<'_>>() <= 384, "{}", size_of::<Event<'_>>());
+}
+
+#[test]
+fn nothing_names_a_machine() {
+    let mut found = source_files();
+    files(root().join("tests"), &mut found);
+    for path in found.into_iter().filter(|path| !path.ends_with("tidy.rs")) {
+        let text = fs::read_to_string(&path).unwrap();
+        for word in ["/work/", "/root/"] {
+            assert!(!text.contains(word), "{} names {word}", path.display());
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The integration tests, one binary. Most are data in folders under `samples/`; the runners here walk them.
+//! `UPDATE_EXPECTED=1 cargo test` rewrites every expected file and generated page.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod suite {
+    pub(crate) mod bad_input;
+    pub(crate) mod cases;
+    pub(crate) mod classifier;
+    pub(crate) mod cli;
+    pub(crate) mod docs;
+    pub(crate) mod formats;
+    pub(crate) mod labels;
+    pub(crate) mod launch;
+    pub(crate) mod properties;
+    pub(crate) mod run;
+    pub(crate) mod tidy;
+}

@@ -79,6 +79,10 @@ impl PathArgument {
     }
 
     /// Reads `PATH` or `PATH@key=value,…`. A path that exists as it stands has no hints, whatever its name.
+    ///
+    /// # Errors
+    ///
+    /// A hint is unknown, or its value means nothing.
     pub fn parse(argument: &OsStr) -> Result<Self, Error> {
         let Some((path, hints)) = argument.to_str().and_then(split) else { return Ok(Self::new(argument)) };
         if Path::new(argument).symlink_metadata().is_ok() {
@@ -102,7 +106,7 @@ fn split(argument: &str) -> Option<(&str, &str)> {
     let is_word = |key: String| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase());
     parts()
         .find(|(_, hints)| key(hints).is_some_and(|key| KEYS.contains(&key.as_str())))
-        .or_else(|| parts().filter(|(_, hints)| key(hints).is_some_and(is_word)).last())
+        .or_else(|| parts().rfind(|(_, hints)| key(hints).is_some_and(is_word)))
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl Block {
 }
 
 /// Iterates over the records of a block without allocating.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Records<'b> {
     block: &'b Block,
     source: SourceId,

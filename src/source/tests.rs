@@ -235,7 +235,7 @@ fn an_empty_file_is_an_input_with_a_notice() {
 
 #[test]
 fn an_endless_line_is_passed_over_in_bounded_memory() {
-    let bytes = [b"a\n".as_slice(), &[b'x'; 300_000], b"\nb\n"].concat();
+    let bytes = [b"a\n".as_slice(), &vec![b'x'; 300_000], b"\nb\n"].concat();
     let (_folder, found) = find_in("a.log", &bytes);
     for block in [1024, 8 << 20] {
         let options = ReadOptions { block, max_record: 10_000 };

@@ -16,9 +16,9 @@ use super::{
 use crate::notice::NoticeKind;
 
 /// How much is read while what came before is hashed.
-const STEP: usize = 1 << 20;
+const STEP: usize = 256 << 10;
 /// Less than this is hashed at once: another thread would cost more.
-const ALONE: usize = 128 << 10;
+const ALONE: usize = 64 << 10;
 
 /// A buffer that grows at its end and keeps its memory.
 #[derive(Debug, Default)]

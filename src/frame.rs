@@ -171,17 +171,14 @@ impl Cutter {
 /// Where the record that begins `bytes` ends, if that can be told from these bytes; else all of them belong to it.
 pub fn first_record(framing: Framing, bytes: &[u8]) -> usize {
     let framing = match framing {
+        Framing::Lines => return trimmed(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default()).len(),
         // An element of an array stands alone here.
         Framing::JsonArray(_) => Framing::JsonValues,
         other => other,
     };
-    if let Framing::Lines = framing {
-        trimmed(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default()).len()
-    } else {
-        let mut cutter = Cutter::new(framing, bytes.len());
-        cutter.cut(bytes, true);
-        cutter.spans().first().map_or(bytes.len(), |span| span.end as usize)
-    }
+    let mut cutter = Cutter::new(framing, bytes.len());
+    cutter.cut(bytes, true);
+    cutter.spans().first().map_or(bytes.len(), |span| span.end as usize)
 }
 
 /// A line without its line end.

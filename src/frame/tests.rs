@@ -15,10 +15,10 @@ fn cut(framing: Framing, content: &[u8], piece: usize, max_record: usize) -> Fou
     let (mut from, mut to) = (0, 0);
     loop {
         to = content.len().min(to + piece);
-        let last = to == content.len();
+        let ended = to == content.len();
         let bytes = &content[from..to];
         assert!(bytes.len() <= max_record + piece + super::ENTRY_BYTES, "the buffer grows without need");
-        let found = cutter.cut(bytes, last);
+        let found = cutter.cut(bytes, ended);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         if matches!(framing, Framing::Lines) {
             let mut offset = from + found.skip;
@@ -36,7 +36,7 @@ fn cut(framing: Framing, content: &[u8], piece: usize, max_record: usize) -> Fou
         lost.extend(cutter.lost().iter().map(|lost| (lost.kind, lost.record, lost.at, lost.bytes)));
         from += found.used;
         assert_eq!(cutter.offset(), from as u64);
-        if last {
+        if ended {
             assert_eq!(from, content.len(), "the end uses everything up");
             assert!(cutter.records() >= records.last().map_or(0, |record| u64::from(record.0)));
             return (records, lost);

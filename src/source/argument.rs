@@ -82,7 +82,7 @@ impl PathArgument {
     ///
     /// # Errors
     ///
-    /// A hint that is not known, or has no meaning.
+    /// A hint is unknown, or its value means nothing.
     pub fn parse(argument: &OsStr) -> Result<Self, Error> {
         let Some((path, hints)) = argument.to_str().and_then(split) else { return Ok(Self::new(argument)) };
         if Path::new(argument).symlink_metadata().is_ok() {

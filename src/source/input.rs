@@ -16,9 +16,9 @@ use super::{
 use crate::notice::NoticeKind;
 
 /// How much is read while what came before is hashed.
-const STEP: usize = 1 << 20;
+const STEP: usize = 256 << 10;
 /// Less than this is hashed at once: another thread would cost more.
-const ALONE: usize = 128 << 10;
+const ALONE: usize = 64 << 10;
 
 /// A buffer that grows at its end and keeps its memory.
 #[derive(Debug, Default)]
@@ -76,10 +76,10 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens an input. `hashed`: sums are wanted in the end.
-    pub(super) fn open(entry: &SourceEntry, hashed: bool) -> io::Result<Self> {
-        let stored_hasher = hashed && !entry.is_plain() && entry.member.is_none();
-        let content_hasher = hashed && !stored_hasher;
+    /// Opens an input. `summed`: sums are wanted in the end.
+    pub(super) fn open(entry: &SourceEntry, summed: bool) -> io::Result<Self> {
+        let stored_hasher = summed && !entry.is_plain() && entry.member.is_none();
+        let content_hasher = summed && !stored_hasher;
         let tally = Tally { bytes: 0, hasher: stored_hasher.then(Sha256::new) };
         let tally = Arc::new(Mutex::new(tally));
         let decoder = match entry.charset {
@@ -125,11 +125,11 @@ impl Input {
 
     fn fill_raw(&mut self, buffer: &mut Buffer, goal: usize) {
         buffer.room(goal);
-        let mut hashed = buffer.length;
+        let mut settled = buffer.length;
         while buffer.length < goal && !self.stream_ended {
             let (done, fresh) = buffer.bytes.split_at_mut(buffer.length);
-            let (fresh, waiting) = (&mut fresh[..STEP.min(goal - done.len())], &done[hashed..]);
-            hashed = done.len();
+            let (fresh, waiting) = (&mut fresh[..STEP.min(goal - done.len())], &done[settled..]);
+            settled = done.len();
             let stream = &mut self.stream;
             let (read, result) = match &mut self.hasher {
                 Some(hasher) if waiting.len() >= ALONE => {
@@ -150,7 +150,7 @@ impl Input {
             }
         }
         if let Some(hasher) = &mut self.hasher {
-            hasher.update(&buffer.bytes[hashed..buffer.length]);
+            hasher.update(&buffer.bytes[settled..buffer.length]);
         }
     }
 

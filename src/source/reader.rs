@@ -141,6 +141,7 @@ impl Reader {
                 self.note_end(&mut block);
             }
             if !block.text.is_empty() || !block.notices.is_empty() {
+                block.notices.sort_by_key(|notice| (notice.origin.offset, notice.kind));
                 return Some(block);
             }
         }
@@ -160,7 +161,7 @@ impl Reader {
         block.ends_without_newline = self.done && cut.used > cut.skip && bytes[cut.used - 1] != b'\n';
         block.offset = start + cut.skip as u64;
         block.first_record = cut.first;
-        block.records = if let Framing::Lines = self.framing {
+        block.records = if matches!(self.framing, Framing::Lines) {
             Cuts::Lines
         } else {
             let mut spans = match std::mem::take(&mut block.records) {

@@ -1,15 +1,18 @@
 //! Bytes as they are stored, the layers around the content, and how to open them again. Does not know what the content
 //! says, and never writes under a name that an archive contains.
 
+mod streams;
+
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
+    io::{self, Read, Seek, SeekFrom, Write},
     path::PathBuf,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use sha2::{Digest, Sha256};
 
+use self::streams::{Checked, Counted, Gzip, Limited};
 use crate::error::Error;
 
 /// A SHA-256 value.
@@ -295,111 +298,5 @@ impl Seek for Window {
         self.cursor.seek(SeekFrom::Start(absolute))?;
         self.at = target;
         Ok(target)
-    }
-}
-
-/// Counts, and hashes where the tally has a hasher.
-struct Counted {
-    inner: Box<dyn Read + Send>,
-    tally: SharedTally,
-}
-
-impl Read for Counted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        tally.bytes += read as u64;
-        if let Some(hasher) = &mut tally.hasher {
-            hasher.update(&buffer[..read]);
-        }
-        Ok(read)
-    }
-}
-
-/// A member of a stream. Unlike `Take` it tells when the stream ends too early.
-struct Limited {
-    inner: Box<dyn Read + Send>,
-    left: u64,
-}
-
-impl Read for Limited {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let wanted = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
-        let read = self.inner.read(&mut buffer[..wanted])?;
-        if read == 0 && wanted > 0 && self.left != u64::MAX {
-            return Err(ends_early());
-        }
-        if self.left != u64::MAX {
-            self.left -= read as u64;
-        }
-        Ok(read)
-    }
-}
-
-/// Compares the checksum at the end.
-struct Checked {
-    inner: Box<dyn Read + Send>,
-    crc: u32,
-    seen: flate2::Crc,
-}
-
-impl Read for Checked {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.seen.update(&buffer[..read]);
-        if read == 0 && !buffer.is_empty() && self.seen.sum() != self.crc {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the checksum is wrong"));
-        }
-        Ok(read)
-    }
-}
-
-/// Gzip members one after another. Zeros behind the last one are padding (tapes, block devices); anything else there
-/// is damage.
-struct Gzip {
-    member: Option<flate2::bufread::GzDecoder<BufReader<Box<dyn Read + Send>>>>,
-}
-
-impl Gzip {
-    fn new(inner: Box<dyn Read + Send>) -> Self {
-        let inner = BufReader::with_capacity(CHUNK, inner);
-        Self { member: Some(flate2::bufread::GzDecoder::new(inner)) }
-    }
-}
-
-impl Read for Gzip {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if buffer.is_empty() {
-            return Ok(0);
-        }
-        loop {
-            let Some(member) = &mut self.member else { return Ok(0) };
-            let read = member.read(buffer)?;
-            if read > 0 {
-                return Ok(read);
-            }
-            let Some(mut inner) = self.member.take().map(flate2::bufread::GzDecoder::into_inner) else { return Ok(0) };
-            match next_byte_but_zero(&mut inner)? {
-                None => return Ok(0),
-                Some(0x1f) => self.member = Some(flate2::bufread::GzDecoder::new(inner)),
-                Some(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, "something follows the gzip data")),
-            }
-        }
-    }
-}
-
-/// Passes over zeros; returns the byte behind them without taking it.
-fn next_byte_but_zero(input: &mut impl BufRead) -> io::Result<Option<u8>> {
-    loop {
-        let bytes = input.fill_buf()?;
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-        let next = bytes.get(zeros).copied();
-        input.consume(zeros);
-        if next.is_some() {
-            return Ok(next);
-        }
     }
 }

@@ -24,7 +24,6 @@ pub fn strip<'a>(text: &'a str, arena: &'a Bump) -> &'a str {
 fn behind(after: &str) -> &str {
     let bytes = after.as_bytes();
     let length = match bytes.first() {
-        None => 0,
         // Parameters and intermediates, then one final byte. Anything else is no part of it.
         Some(b'[') => {
             let middle = bytes[1..].iter().take_while(|byte| matches!(byte, 0x20..=0x3f)).count();
@@ -37,7 +36,7 @@ fn behind(after: &str) -> &str {
             middle + usize::from(bytes.get(middle).is_some_and(|byte| matches!(byte, 0x30..=0x7e)))
         }
         Some(0x30..=0x7e) => 1,
-        Some(_) => 0,
+        Some(_) | None => 0,
     };
     after.get(length..).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! The few faults that stop the program: a wrong invocation, an output that cannot be written.
 //!
-//! Trouble with the *content* of an input is never an error; it is a [`crate::notice::Notice`].
+//! Trouble with the *content* of an input is never an error; it is a notice.
 
 use std::{io, path::PathBuf};
 

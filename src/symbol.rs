@@ -2,11 +2,20 @@
 //!
 //! A name is a method, a tool, a host, a server, a run id: few different ones, seen often. Free text never enters.
 
+use std::num::NonZeroU32;
+
 use rustc_hash::FxHashMap;
 
 /// A name, as a number that is equal exactly when the names are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Symbol(pub u32);
+pub struct Symbol(NonZeroU32);
+
+impl Symbol {
+    /// Its number, counted from 1 in the order of interning.
+    pub fn number(self) -> u32 {
+        self.0.get()
+    }
+}
 
 /// The longest name kept, in bytes; longer ones are cut at a character boundary and closed with an ellipsis.
 const NAME_LIMIT: usize = 256;
@@ -15,14 +24,14 @@ const NAME_LIMIT: usize = 256;
 #[derive(Debug, Default)]
 pub struct Symbols {
     names: Vec<Box<str>>,
-    numbers: FxHashMap<Box<str>, u32>,
+    numbers: FxHashMap<Box<str>, Symbol>,
 }
 
 impl Symbols {
     /// The symbol of a name; makes one if the name is new.
     pub fn intern(&mut self, name: &str) -> Symbol {
-        if let Some(&number) = self.numbers.get(name) {
-            return Symbol(number);
+        if let Some(&symbol) = self.numbers.get(name) {
+            return symbol;
         }
         if name.len() > NAME_LIMIT {
             let mut cut = NAME_LIMIT;
@@ -36,23 +45,24 @@ impl Symbols {
     }
 
     fn add(&mut self, name: &str) -> Symbol {
-        if let Some(&number) = self.numbers.get(name) {
-            return Symbol(number);
+        if let Some(&symbol) = self.numbers.get(name) {
+            return symbol;
         }
-        let number = u32::try_from(self.names.len()).expect("fewer than 2^32 names fit in memory");
         self.names.push(name.into());
-        self.numbers.insert(name.into(), number);
-        Symbol(number)
+        let number = u32::try_from(self.names.len()).ok().and_then(NonZeroU32::new);
+        let symbol = Symbol(number.expect("fewer than 2^32 names fit in memory"));
+        self.numbers.insert(name.into(), symbol);
+        symbol
     }
 
     /// The symbol of a name that was seen before.
     pub fn get(&self, name: &str) -> Option<Symbol> {
-        self.numbers.get(name).map(|&number| Symbol(number))
+        self.numbers.get(name).copied()
     }
 
     /// The name behind a symbol.
     pub fn name(&self, symbol: Symbol) -> &str {
-        &self.names[symbol.0 as usize]
+        &self.names[symbol.0.get() as usize - 1]
     }
 
     /// How many different names there are.

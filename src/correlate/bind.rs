@@ -307,7 +307,7 @@ impl Correlator {
             let user = if contact.call == NONE {
                 NONE
             } else {
-                self.case.calls[contact.call as usize].target.map_or(NONE, |tool| tool.0)
+                self.case.calls[contact.call as usize].target.map_or(NONE, crate::symbol::Symbol::number)
             };
             users.entry(contact.target).or_default().insert(user);
         }

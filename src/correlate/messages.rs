@@ -63,6 +63,10 @@ impl Correlator {
             let strand = &mut self.case.strands[strand as usize];
             strand.client = strand.client.or(Some(client));
         }
+        if let Some(earlier) = self.refused_before(strand, id, method, target, args, direction) {
+            self.note_resent(earlier, witness, mark);
+            return earlier;
+        }
         let session = self.case.strands[strand as usize]
             .sessions
             .first()
@@ -82,6 +86,32 @@ impl Correlator {
             self.note_server_request(strand, call, witness, mark);
         }
         call
+    }
+
+    /// The earlier call of the same id and body that HTTP refused: the same request once more, not a new one.
+    fn refused_before(
+        &self,
+        strand: u32,
+        id: RpcId,
+        method: Symbol,
+        target: Option<Symbol>,
+        args: Key,
+        direction: Direction,
+    ) -> Option<u32> {
+        let earlier = self.latest(strand, direction, id)?;
+        let call = &self.case.calls[earlier as usize];
+        let same = call.method == method && call.target == target && call.args == args;
+        (same && call.http != NONE && call.answer.kind == AnswerKind::HttpError).then_some(earlier)
+    }
+
+    /// Counts one more POST of a call and opens it again.
+    fn note_resent(&mut self, call: u32, witness: Witness, mark: Mark) {
+        let status = self.http_of(call).status;
+        self.sight(call, Seen::Resent, witness, mark, i32::from(status));
+        let http = self.http_of(call);
+        http.posts = http.posts.saturating_add(1);
+        let facts = self.case.calls[call as usize];
+        self.lane.open.reopen(facts.strand, facts.direction, facts.id, call);
     }
 
     /// Adds a call and marks it open.
@@ -513,7 +543,7 @@ fn args_key(method: Symbol, target: Option<Symbol>, digest: crate::event::Digest
         return Key::default();
     }
     let Key([low, high]) = digest.into();
-    let names = u64::from(method.0) << 32 | target.map_or(0, |target| u64::from(target.0) + 1);
+    let names = u64::from(method.number()) << 32 | target.map_or(0, |target| u64::from(target.number()));
     Key([low ^ names.wrapping_mul(0x9E37_79B9_7F4A_7C15), high | 1])
 }
 

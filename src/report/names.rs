@@ -65,7 +65,7 @@ impl<'a> Names<'a> {
 
     /// A name, fit to print.
     pub(super) fn name(&self, symbol: Symbol) -> &str {
-        let Some(cell) = self.clean.get(symbol.0 as usize) else { return "" };
+        let Some(cell) = self.clean.get(symbol.number() as usize - 1) else { return "" };
         cell.get_or_init(|| self.text(self.case.name(symbol)).into())
     }
 

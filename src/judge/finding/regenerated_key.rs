@@ -110,7 +110,7 @@ fn place(case: &Case, call: u32) -> crate::correlate::Mark {
 fn server(scene: &Scene<'_, '_>, call: &Call) -> u32 {
     let named = scene.runs.get(call.run as usize).and_then(super::RunFacts::server);
     // Symbols and run numbers share one range here: the highest bit keeps them apart.
-    named.map_or(call.run | 1 << 31, |server| server.0)
+    named.map_or(call.run | 1 << 31, crate::symbol::Symbol::number)
 }
 
 /// The sketch without each of its members in turn.

@@ -20,7 +20,7 @@ fn exit_codes() {
     assert_eq!(code(&unsafe_case, &["analyze", "input"]), Some(0));
     for class in ["failed-call", "unknown", "finding:low"] {
         let case = case("http-401-www-authenticate");
-        let want = if class == "unknown" { 0 } else { 1 };
+        let want = i32::from(class != "unknown");
         assert_eq!(code(&case, &["analyze", "input", "--fail-on", class]), Some(want), "{class}");
     }
     assert_eq!(

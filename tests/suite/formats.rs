@@ -1,6 +1,6 @@
 //! Every format has its smallest sample, exactly one format claims it, and its events are the expected ones.
 
-use std::fs;
+use std::{fmt::Write as _, fs};
 
 use bumpalo::Bump;
 use mcp_postmortem::{
@@ -50,10 +50,10 @@ fn events(format: &'static Format, path: &std::path::Path) -> String {
         }
         for event in &sink.events {
             let at = event.at.map(|stamp| stamp.at.rfc3339(stamp.digits)).unwrap_or_default();
-            text.push_str(&format!("{}@{} {at} {:?}\n", event.origin.record, event.origin.offset, event.kind));
+            let _ = writeln!(text, "{}@{} {at} {:?}", event.origin.record, event.origin.offset, event.kind);
         }
         for notice in block.notices.iter().chain(&sink.notices) {
-            text.push_str(&format!("notice {} {}\n", notice.origin.record, notice.kind.name()));
+            let _ = writeln!(text, "notice {} {}", notice.origin.record, notice.kind.name());
         }
     }
     text

@@ -88,7 +88,7 @@ fn a_denied_authorization_with_the_calls_end_is_safe_and_no_failed_start() {
     assert_eq!(call["retry"]["rule"], "authorization-denied");
     assert_eq!(run_of(&report)["started"]["answer"], "yes");
     // The twin: without the end of the call it is a condition.
-    let open: String = log.lines().take(4).map(|line| format!("{line}\n")).collect();
+    let open: String = log.split_inclusive('\n').take(4).collect();
     let report = report_of("server.log", open);
     assert_eq!(calls(&report)[0]["retry"]["verdict"], "safe-if", "{report:#}");
 }

@@ -385,6 +385,8 @@ pub enum Wording {
     UpstreamUnreachable,
     /// Refused by policy before forwarding.
     PolicyDenied,
+    /// An answer was blocked or refused: the request had been forwarded.
+    AnswerDenied,
     /// `requestState` invalid or expired.
     RequestState,
     /// The text quotes a 2xx status: the provider did the work.
@@ -917,6 +919,8 @@ pub enum RemarkKind {
     UpstreamBroken,
     /// Library: retries by itself.
     HiddenRetry,
+    /// Kernel trace: calls of the network are recorded in it.
+    NetworkTraced,
     /// Level or sampling of the log changed: coverage ends here.
     LevelChanged,
     /// A secret stands in the log.

@@ -51,6 +51,15 @@ static WORDINGS: &[(&str, Wording)] = &[
     ("gateway timeout", Wording::UpstreamReset),
     ("prematurely closed", Wording::UpstreamReset),
     ("connection reset", Wording::UpstreamReset),
+    ("response blocked", Wording::AnswerDenied),
+    ("blocked response", Wording::AnswerDenied),
+    ("response was blocked", Wording::AnswerDenied),
+    ("response policy", Wording::AnswerDenied),
+    ("response too large", Wording::AnswerDenied),
+    ("response denied", Wording::AnswerDenied),
+    ("data loss prevention", Wording::AnswerDenied),
+    ("dlp", Wording::AnswerDenied),
+    ("guardrail", Wording::AnswerDenied),
     ("rbac: access denied", Wording::PolicyDenied),
     ("ext_authz", Wording::PolicyDenied),
     ("maximum total timeout exceeded", Wording::TimedOut),
@@ -102,7 +111,8 @@ pub fn read(text: &str) -> (Wording, Option<&str>) {
     };
     let (pattern, wording) = WORDINGS[index];
     let names = wording == Wording::UnknownTool || pattern == "invalid arguments for tool";
-    (wording, names.then(|| name_after(&text[end..])).flatten())
+    let begins = own_words(text).get(..pattern.len()).is_some_and(|start| start.eq_ignore_ascii_case(pattern));
+    (wording, (names && begins).then(|| name_after(&text[end..])).flatten())
 }
 
 fn head(text: &str) -> &str {
@@ -113,24 +123,41 @@ fn head(text: &str) -> &str {
     &text[..end]
 }
 
+/// The text behind the prefixes that SDKs put before their own words. A tool that quotes such words in the middle of
+/// its own text says them about something else.
+fn own_words(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let before = rest;
+        for prefix in ["MCP error ", "Error executing tool ", "Error calling tool ", "Input validation error: "] {
+            if let Some(behind) = rest.strip_prefix(prefix) {
+                // The code or the tool's name stands before the next colon.
+                let named = prefix.ends_with(": ");
+                let behind = if named { Some(behind) } else { behind.split_once(": ").map(|(_, behind)| behind) };
+                rest = behind.unwrap_or("").trim_start();
+            }
+        }
+        if rest == before {
+            return rest;
+        }
+    }
+}
+
 /// `Tool X not found`, `Tool 'X' disabled` (TypeScript SDK 1.x).
 fn tool_not_found(text: &str) -> Option<&str> {
-    let lower = text.to_ascii_lowercase();
-    let at = lower.find("tool ")? + "tool ".len();
-    let end = ["not found", "disabled"].iter().find_map(|tail| lower[at..].find(tail))? + at;
-    let name = text[at..end].trim().trim_matches(['"', '\'', '`']);
+    let rest = own_words(text).strip_prefix("Tool ")?;
+    let end = ["not found", "disabled"].iter().find_map(|tail| rest.find(tail))?;
+    let name = rest[..end].trim().trim_matches(['"', '\'', '`']);
     (!name.is_empty() && !name.contains(char::is_whitespace)).then_some(name)
 }
 
 /// `N validation error(s) for XArguments` (Python SDK) or `for call[X]` (FastMCP): the argument model of tool X failed
 /// before the function ran.
 fn argument_model(text: &str) -> Option<&str> {
-    let lower = text.to_ascii_lowercase();
-    ["validation error for ", "validation errors for "].iter().find_map(|start| {
-        let at = lower.find(start)? + start.len();
-        let model = text[at..].split(|c: char| c.is_whitespace() || c == ':').next()?;
-        model.strip_suffix("Arguments").or_else(|| model.strip_prefix("call[")?.strip_suffix(']'))
-    })
+    let rest = own_words(text).trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(" validation error")?;
+    let rest = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(" for ")?;
+    let model = rest.split(|c: char| c.is_whitespace() || c == ':').next()?;
+    model.strip_suffix("Arguments").or_else(|| model.strip_prefix("call[")?.strip_suffix(']'))
 }
 
 /// The name behind `Unknown tool: X` or `Unknown tool "X"`.

@@ -26,6 +26,8 @@ pub(super) struct Syscalls {
     children: FxHashMap<u32, u32>,
     /// Processes whose first program was told.
     started: FxHashSet<u32>,
+    /// Processes of which a call of the network was seen.
+    network: FxHashSet<u32>,
     /// Connections by process and descriptor, in order: what is flushed at an end must come in a stable order.
     connections: Vec<Connection>,
     /// Calls that wait for their rest, by thread.
@@ -179,7 +181,18 @@ impl Syscalls {
         out(&Event { keys: Keys { pid: Some(child), ..event.keys }, kind: Kind::Remark(remark), ..*event });
     }
 
+    /// Tells once per process that the trace records calls of the network: else its silence means nothing.
+    fn network_traced(&mut self, event: &Event<'_>, process: u32, call: Call<'_>, out: &mut dyn FnMut(&Event<'_>)) {
+        let network = matches!(call, Call::Connect { .. } | Call::Send { .. } | Call::Receive { .. });
+        if !network || self.network.len() >= LIMIT || !self.network.insert(process) {
+            return;
+        }
+        let remark = Remark { kind: RemarkKind::NetworkTraced, call: CallKey::default(), number: None, name: None };
+        out(&Event { keys: Keys { pid: Some(process), ..event.keys }, kind: Kind::Remark(remark), ..*event });
+    }
+
     fn socket(&mut self, event: &Event<'_>, process: u32, call: Call<'_>, out: &mut dyn FnMut(&Event<'_>)) {
+        self.network_traced(event, process, call, out);
         let fd = match call {
             Call::Connect { fd, address, ok } => return self.connect(event, process, fd, address, ok, out),
             Call::SocketError { fd, .. } | Call::Send { fd, .. } | Call::Receive { fd, .. } | Call::Close { fd } => fd,

@@ -50,10 +50,9 @@ impl Correlator {
                 matches!(contact.vouched, ReachSource::LibraryLine | ReachSource::TypedError | ReachSource::Span);
             let path = contact.path.map_or("", |path| case.name(path));
             let own = endpoints.contains(&format!("{}{path}", case.name(contact.target)));
-            library
-                && (contact.witness == Witness::Client
-                    || writer == Some(Witness::Client)
-                    || own && contact.witness == Witness::Proxy)
+            let client = contact.witness == Witness::Client
+                || writer == Some(Witness::Client) && contact.witness != Witness::Server;
+            library && (client || own && contact.witness == Witness::Proxy)
         };
         let keep: Vec<bool> = case.contacts.iter().map(|contact| !foreign(contact)).collect();
         let mut keep = keep.into_iter();
@@ -424,7 +423,9 @@ impl Correlator {
             let session = row.session.is_none() || call.session.is_none() || row.session == call.session;
             let status = match (row.status, row.upstream) {
                 // An error log names no status: a refused upstream can only be behind a gateway's own error.
-                (0, UpstreamRow::ConnectFailed) => http.is_some_and(|http| matches!(http.status, 502..=504)),
+                (0, UpstreamRow::ConnectFailed) => {
+                    http.is_some_and(|http| matches!(http.status, 502..=504)) && self.ends_with(row, call)
+                }
                 (0, _) => true,
                 (status, _) => http.is_some_and(|http| http.status == status),
             };
@@ -436,6 +437,13 @@ impl Correlator {
             let witness = row.witness.unwrap_or(Witness::Proxy);
             self.sight(call, seen, witness, row.mark, number);
         }
+    }
+
+    /// A failed connection is answered at once: the exchange ends where the row stands.
+    fn ends_with(&self, row: &AccessRow, call: &super::Call) -> bool {
+        let at = self.case.placed(row.mark);
+        let end = call.answered.and_then(|mark| self.case.placed(mark));
+        at.zip(end).is_some_and(|(at, end)| (end.0 - at.0).abs() <= SLACK)
     }
 
     fn row_within(&self, row: &AccessRow, call: &super::Call) -> bool {
@@ -486,6 +494,11 @@ impl Correlator {
             contacts.sort_by_key(|index| self.case.contacts[*index as usize].attempt.origin);
             run.contacts = contacts;
         }
+        self.case.loose = (0_u32..)
+            .zip(&self.case.contacts)
+            .filter(|(_, contact)| contact.run == NONE && contact.stage >= ReachStage::Attempted)
+            .map(|(index, _)| index)
+            .collect();
         self.case.servers = super::Servers::new(&self.case);
         self.case
     }

@@ -261,6 +261,17 @@ impl Correlator {
             }
             return;
         }
+        if !no_id
+            && let Some(call) = self.latest(strand, sender, id)
+            && self.case.calls[call as usize].answer.foreign_id
+        {
+            // What had no id was somebody else's: this is the answer.
+            if let Some(other) = self.case.calls[call as usize].answered {
+                self.sight(call, Seen::OtherAnswer, witness, other, 0);
+            }
+            self.attach_answer(call, answer, seen, witness, mark, http, false);
+            return;
+        }
         if !no_id && let Some(call) = self.latest(strand, sender, id) {
             let late = self.gave_up(call);
             self.sight(call, if late { Seen::LateAnswer } else { Seen::OtherAnswer }, witness, mark, 0);

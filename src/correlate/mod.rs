@@ -71,6 +71,8 @@ pub struct Case {
     pub operations: Vec<Operation>,
     /// Operation of each call that is in one.
     pub operation_of: FxHashMap<u32, u32>,
+    /// Contacts that fit several runs, or none: they may belong to any.
+    pub loose: Vec<u32>,
     /// Runs by server.
     pub servers: Servers,
     /// Contacts of each call that has any, in order.

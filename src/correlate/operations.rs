@@ -17,11 +17,16 @@ impl Correlator {
             .filter_map(|(index, call)| Some((call.args, *servers.get(call.run as usize)?, index)))
             .collect();
         attempts.par_sort_unstable();
-        let mut operations: Vec<Vec<u32>> = attempts
-            .chunk_by(|a, b| (a.0, a.1) == (b.0, b.1))
-            .filter(|group| group.len() > 1)
-            .map(|group| group.iter().map(|(_, _, call)| *call).collect())
-            .collect();
+        let mut operations: Vec<Vec<u32>> = Vec::new();
+        for same in attempts.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+            // Two servers are told apart only where both are named: otherwise they may be one.
+            let named = same.iter().all(|(_, server, _)| matches!(server, Server::Named(_)));
+            for group in same.chunk_by(|a, b| !named || a.1 == b.1).filter(|group| group.len() > 1) {
+                let mut group: Vec<u32> = group.iter().map(|(_, _, call)| *call).collect();
+                group.sort_unstable();
+                operations.push(group);
+            }
+        }
         operations.sort_unstable();
         for attempts in operations {
             let number = u32::try_from(self.case.operations.len()).expect("fewer than 2^32 operations");

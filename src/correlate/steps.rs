@@ -210,7 +210,10 @@ impl Correlator {
             RemarkKind::StreamBroken if remark.call.id.is_some() || remark.call.tool.is_some() => {
                 Some(Seen::ConnectionClosed)
             }
-            RemarkKind::NotConnected | RemarkKind::ConnectFailed => Some(Seen::NotConnected),
+            // Proof that something was not sent must name it: another request may be meant.
+            RemarkKind::NotConnected | RemarkKind::ConnectFailed if remark.call.id.is_some() => {
+                Some(Seen::NotConnected)
+            }
             RemarkKind::UnknownResponse => Some(Seen::LateAnswer),
             RemarkKind::AnswerRejected => Some(Seen::AnswerRejected),
             RemarkKind::CallFailed | RemarkKind::HttpStatus => Some(Seen::CallFailed),
@@ -440,6 +443,7 @@ fn summary_answer(summary: &Summary<'_>, status: u16) -> AnswerFacts {
         _ if status != 0 => AnswerKind::NotCaptured,
         _ => AnswerKind::None,
     };
+    let author = if summary.by_server { Author::Server } else { Author::Client };
     let code = summary.code.and_then(|code| i32::try_from(code).ok());
-    AnswerFacts { kind, code: code.unwrap_or(0), has_code: code.is_some(), ..AnswerFacts::default() }
+    AnswerFacts { kind, author, code: code.unwrap_or(0), has_code: code.is_some(), ..AnswerFacts::default() }
 }

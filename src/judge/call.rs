@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     correlate::{
-        AnswerFacts, AnswerKind, Author, Call, Case, Contact, HttpFacts, Mark, NONE, Operation, Seen, Sighting,
+        AnswerFacts, AnswerKind, Author, Call, Case, Contact, HttpFacts, Key, Mark, NONE, Operation, Seen, Sighting,
         ToolFacts,
     },
     event::{ContentKind, Direction, PhaseEvent, ReachStage, Witness},
@@ -170,8 +170,12 @@ impl<'c> CallFacts<'c> {
 
     /// Proof that the request never left the client or never arrived at a living process.
     pub fn not_sent(&self) -> Option<Evidence> {
-        let contradicted = self.receipt().is_some() || answer_is_servers(self.call);
-        if contradicted {
+        // An earlier POST of the same request was sent, and a connection that closed had been open.
+        let sent_once = self.has(Seen::Resent)
+            || self.http.is_some_and(|http| http.posts > 1)
+            || self.has(Seen::ConnectionClosed)
+            || self.has(Seen::TimedOut);
+        if sent_once || self.receipt().is_some() || answer_is_servers(self.call) {
             return None;
         }
         if self.call.answer.kind == AnswerKind::NotSent {
@@ -184,6 +188,7 @@ impl<'c> CallFacts<'c> {
         if let Some((_, mark)) = run.spawn_failed
             && run.exited.is_none()
             && !run.steps.contains_key(&PhaseEvent::Spawned)
+            && run.recorded_together(mark, self.call)
         {
             return Some(Evidence::seen("shows that the process could not be created", mark));
         }
@@ -477,6 +482,11 @@ fn operation_opinion(
     milestones: &Milestones,
 ) -> Opinion {
     let mut own = retry::opinion(facts, outcome, milestones);
+    if own.verdict == retry::Caution::Safe
+        && let Some(other) = possibly_same(case, runs, facts)
+    {
+        own = retry::possibly_the_same(own, &other);
+    }
     let Some(operation) = case.operation_of.get(&facts.index) else { return own };
     for other in &case.operations[*operation as usize].attempts {
         if *other == facts.index {
@@ -494,6 +504,23 @@ fn operation_opinion(
         }
     }
     own
+}
+
+/// Another call of the same tool in the run that may be the same operation, since not both recorded their arguments, and
+/// that succeeded or reached outside.
+fn possibly_same<'c>(case: &'c Case, runs: &'c [RunFacts<'c>], facts: &CallFacts<'_>) -> Option<CallFacts<'c>> {
+    if facts.class != EffectClass::Undeclared {
+        return None;
+    }
+    let run = runs.get(facts.call.run as usize)?;
+    run.run.calls.iter().copied().filter(|index| *index != facts.index).find_map(|index| {
+        let call = &case.calls[index as usize];
+        let unknown = call.args == Key::default() || facts.call.args == Key::default();
+        let same = call.method == facts.call.method && call.target == facts.call.target;
+        let other = (unknown && same).then(|| facts_of(case, runs, index))?;
+        let acted = call.answer.kind == AnswerKind::Result || other.attempts().next().is_some();
+        acted.then_some(other)
+    })
 }
 
 /// The milestones of a call, implications closed in both directions.

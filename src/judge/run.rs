@@ -208,7 +208,23 @@ impl<'c> RunFacts<'c> {
         };
         let from = find(&[StrandFact::Step(PhaseEvent::Spawned)]);
         let to = find(&[StrandFact::Step(PhaseEvent::Exited), StrandFact::Signaled]);
-        if let (Some(from), Some(to)) = (from, to) {
+        let ours = self
+            .strands
+            .iter()
+            .any(|other| other.witness == Witness::Server && other.pids.iter().any(|pid| strand.pids.contains(pid)));
+        // A child that the trace shows being made may have gone on without it.
+        let of_source = self.case.strands.iter().filter(|other| other.source == strand.source);
+        let children = of_source.flat_map(|other| &other.events).any(|event| {
+            event.what == StrandFact::Remark(RemarkKind::ChildProcess)
+                && u32::try_from(event.number).is_ok_and(|parent| strand.pids.contains(&parent))
+        });
+        // A connection on which nothing more is recorded: what was written to it was not traced.
+        let silent =
+            self.case.contacts.iter().any(|contact| {
+                contact.attempt.origin.source.0 == strand.source && contact.stage == ReachStage::Announced
+            });
+        let network = strand.events.iter().any(|event| event.what == StrandFact::Remark(RemarkKind::NetworkTraced));
+        if let (Some(from), Some(to), true) = (from, to, ours && network && !children && !silent) {
             self.trace = Some(Coverage { from, to });
         }
     }
@@ -221,6 +237,9 @@ impl<'c> RunFacts<'c> {
                 self.unattributed.push(contact);
             }
         }
+        // What fits several runs belongs to none, and may belong to this one.
+        let loose = self.case.loose.iter().map(|index| &self.case.contacts[*index as usize]);
+        self.unattributed.extend(loose);
         for call in &self.case.runs[run].calls {
             for contact in self.case.contacts_of(*call) {
                 self.note_channel(contact);
@@ -239,6 +258,16 @@ impl<'c> RunFacts<'c> {
         self.tools = lists().rfind(|list| !list.partial && !list.invalid).or_else(|| lists().next_back());
     }
 
+    /// Whether a record and a call belong to one run by what is recorded: the same conversation, or the same run id. A
+    /// run that was put together by exclusion proves nothing here.
+    pub(super) fn recorded_together(&self, mark: Mark, call: &Call) -> bool {
+        let own = &self.case.strands[call.strand as usize];
+        self.strands.iter().any(|strand| {
+            let holds = strand.source == mark.origin.source.0 && strand.events.iter().any(|event| event.mark == mark);
+            holds && (std::ptr::eq(*strand, own) || strand.run_id.is_some() && strand.run_id == own.run_id)
+        })
+    }
+
     /// Whether the run has no fact beyond its calls that a rule about a call could ask for.
     pub(super) fn is_plain(&self) -> bool {
         self.spawn_failed.is_none()
@@ -253,7 +282,9 @@ impl<'c> RunFacts<'c> {
 
     /// The complete tool list, if one was seen.
     pub fn complete_tools(&self) -> Option<&'c ToolsFacts> {
-        self.tools.filter(|list| !list.partial && !list.invalid)
+        let pages =
+            self.strands.iter().flat_map(|strand| &strand.tools).any(|list| list.partial && !list.tools.is_empty());
+        self.tools.filter(|list| !list.partial && !list.invalid && !pages)
     }
 
     /// Server name.

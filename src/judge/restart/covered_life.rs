@@ -27,6 +27,14 @@ fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
         )
     });
     let exit = facts.exited.filter(|exit| !exit.wrapper && facts.unattributed.is_empty())?;
+    let elsewhere = facts
+        .case
+        .contacts
+        .iter()
+        .any(|contact| contact.call == crate::correlate::NONE && crate::judge::call::is_attempt(contact));
+    if elsewhere {
+        return None;
+    }
     if let Some(trace) = facts.trace {
         let absent = Evidence {
             role: "a kernel trace of the whole life of the process shows no contact outside a call".into(),

@@ -25,7 +25,8 @@ fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
         || facts.steps.contains_key(&PhaseEvent::Spawned)
         || facts.steps.contains_key(&PhaseEvent::ExecutableReady)
         || facts.run.calls.iter().any(|index| call::answer_is_servers(&facts.case.calls[*index as usize]));
-    if lived {
+    let others = facts.run.calls.iter().any(|index| !facts.recorded_together(mark, &facts.case.calls[*index as usize]));
+    if lived || others {
         return None;
     }
     let proof = Proof::seen("shows that the process could not be created", mark);

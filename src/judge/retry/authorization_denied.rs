@@ -21,6 +21,22 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     let gate = [Seen::AuthorizationRequested, Seen::AuthorizationGranted, Seen::AuthorizationDenied];
     let last = facts.seen.iter().filter(|row| gate.contains(&row.seen)).max_by_key(|row| row.mark.origin)?;
     let was_granted = facts.has(Seen::AuthorizationGranted);
+    // Order is known inside one source only, and equal ids that were open at once may have been mixed up.
+    let one_log = facts
+        .seen
+        .iter()
+        .filter(|row| gate.contains(&row.seen))
+        .all(|row| row.mark.origin.source == last.mark.origin.source);
+    let later = facts.run.is_some_and(|run| {
+        run.run.contacts.iter().map(|index| &facts.case.contacts[*index as usize]).any(|contact| {
+            crate::judge::call::is_attempt(contact)
+                && (contact.attempt.origin.source != last.mark.origin.source
+                    || contact.attempt.origin > facts.place().origin)
+        })
+    });
+    if !one_log || later || facts.call.contested {
+        return None;
+    }
     if last.seen != Seen::AuthorizationDenied || was_granted || !facts.contacts.is_empty() || facts.blocking().is_some()
     {
         return None;

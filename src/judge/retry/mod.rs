@@ -43,8 +43,9 @@ use super::{
     restart,
 };
 use crate::{
-    correlate::{Case, Contact, Seen},
-    event::Wording,
+    correlate::{AnswerKind, Author, Case, Contact, NONE, Seen, Strand, StrandFact},
+    event::{RemarkKind, Wording},
+    time::SECOND,
 };
 
 /// How cautious a verdict is; the order is the order of caution.
@@ -245,15 +246,24 @@ pub(super) fn opinion(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Mile
 /// Sending an unanswered call again needs a new process where the old one has ended: the more cautious verdict counts.
 fn with_restart(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
     let Some(run) = attempt.facts.run.filter(|run| run.needs_new_process()) else { return own };
-    if !attempt.outcome.is_open() {
-        return own;
-    }
     let restart = restart::restart(run);
-    if restart.verdict <= own.verdict {
+    // What was answered needs the process only for its repetition: there only known harm of a start counts.
+    let counts = attempt.outcome.is_open() || restart.verdict == Caution::Unsafe && !attempt.outcome.is_success();
+    if !counts || restart.verdict <= own.verdict {
         return own;
     }
     let reason = format!("Sending it again needs a new process: {}", lower_first(&restart.reason));
     Opinion { reason: reason.into(), helps: own.helps, ..restart }
+}
+
+/// A call that did nothing, beside one of the same tool that did: nobody recorded whether they are one operation.
+pub(super) fn possibly_the_same(own: Opinion, other: &CallFacts<'_>) -> Opinion {
+    let reason = format!(
+        "It is possibly the same operation as another call of this tool, which took effect: their arguments are not on record. {}",
+        own.reason
+    );
+    let proof = own.proof.clone().and(Evidence::seen("shows the other call", other.place()));
+    Opinion { verdict: Caution::Unknown, reason: reason.into(), proof, ..own }
 }
 
 /// Whether a contact can change something at its target: anything but GET and HEAD.
@@ -285,18 +295,16 @@ pub(super) enum Refusal {
 
 /// The refusal of an attempt, if its answer is one and nothing contradicts it.
 pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
-    if facts.has(Seen::Handled)
-        || facts.has(Seen::HandlerDone)
-        || facts.has(Seen::ServerRequest)
-        || !facts.contacts.is_empty()
-    {
+    let handled = [Seen::Handled, Seen::HandlerDone, Seen::ServerRequest, Seen::ForwardedAgain, Seen::HiddenRetry];
+    if handled.iter().any(|seen| facts.has(*seen)) || !facts.contacts.is_empty() || resent_after_doubt(facts) {
         return None;
     }
-    if facts.has(Seen::ForwardedAgain) || facts.has(Seen::HiddenRetry) || resent_after_doubt(facts) {
+    // A client's own claim is no received frame.
+    if facts.call.answer.author == Author::Client || facts.has(Seen::OtherAnswer) {
         return None;
     }
-    if facts.has(Seen::NotForwarded) && outcome == Outcome::HttpError && facts.receipt().is_none() {
-        return Some(Refusal::NotForwarded);
+    if outcome == Outcome::HttpError && facts.has(Seen::NotForwarded) {
+        return not_forwarded(facts);
     }
     match outcome {
         Outcome::HttpError => http_refusal(facts),
@@ -305,28 +313,60 @@ pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal
     }
 }
 
+/// A hop's "could not connect" speaks for the exchange only if it is the hop's only word about it.
+fn not_forwarded(facts: &CallFacts<'_>) -> Option<Refusal> {
+    let rows: Vec<_> = facts.seen.iter().filter(|row| row.seen == Seen::NotForwarded).collect();
+    let [row] = rows[..] else { return None };
+    let source = row.mark.origin.source;
+    let lost_upstream = facts.run.into_iter().flat_map(|run| &run.strands).chain(&loose_strands(facts)).any(|strand| {
+        strand.source == source.0
+            && strand.events.iter().any(|event| event.what == StrandFact::Remark(RemarkKind::UpstreamBroken))
+    });
+    (!lost_upstream && !facts.has(Seen::UpstreamBroken) && facts.receipt().is_none()).then_some(Refusal::NotForwarded)
+}
+
+/// Conversations that belong to no run: a proxy's console may be one of them.
+fn loose_strands<'c>(facts: &CallFacts<'c>) -> Vec<&'c Strand> {
+    facts.case.strands.iter().filter(|strand| strand.run == NONE).collect()
+}
+
 /// An earlier POST of the same request ended in a way that does not prove a refusal.
 fn resent_after_doubt(facts: &CallFacts<'_>) -> bool {
-    facts
-        .seen
-        .iter()
-        .any(|row| row.seen == Seen::Resent && !matches!(row.number, 401 | 403 | 404 | 405 | 406 | 415 | 421))
+    facts.seen.iter().any(|row| row.seen == Seen::Resent && !matches!(row.number, 401 | 405 | 406 | 415 | 421))
+}
+
+/// A refusal is made at once; what took longer may be about an answer that was made behind it.
+const AT_ONCE: i64 = 2 * SECOND;
+
+fn took_long(facts: &CallFacts<'_>) -> bool {
+    let span = facts
+        .call
+        .asked
+        .and_then(|asked| facts.case.placed(asked))
+        .zip(facts.call.answered.and_then(|answered| facts.case.placed(answered)));
+    span.is_some_and(|(asked, answered)| answered.0 - asked.0 > AT_ONCE)
 }
 
 fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
     let http = facts.http?;
     let answer = &facts.call.answer;
-    // An upstream that answered 2xx behind a refusal did dispatch it.
-    let passed = facts.seen.iter().any(|row| row.seen == Seen::ForwardedOnce && (200..300).contains(&row.number));
-    if passed || facts.receipt().is_some() {
+    // A hop's log that names another status of the upstream shows that somebody else did more than refuse.
+    let upstream = facts.first(Seen::ForwardedOnce).map(|row| row.number);
+    let other = upstream.is_some_and(|status| status != 0 && status != i32::from(http.status));
+    let about_an_answer = matches!(
+        answer.wording,
+        Wording::AnswerDenied | Wording::UpstreamReset | Wording::TimedOut | Wording::ConnectionClosed
+    );
+    if other || about_an_answer || facts.receipt().is_some() {
         return None;
     }
-    let single = facts.has(Seen::ForwardedOnce);
+    let single = upstream.is_some_and(|status| status == i32::from(http.status));
     let session_text = matches!(answer.wording, Wording::Session | Wording::NotInitialized);
     match http.status {
-        401 | 403 | 405 | 406 | 413 | 415 | 421 => Some(Refusal::AtTheDoor),
+        401 | 405 | 406 | 415 | 421 => Some(Refusal::AtTheDoor),
+        403 | 413 => Some(Refusal::AtTheDoor).filter(|_| !took_long(facts)),
         404 if answer.has_code && answer.code == -32601 => {
-            Some(Refusal::MethodNotFound).filter(|_| !any_dispatched(facts))
+            Some(Refusal::MethodNotFound).filter(|_| method_is_unknown(facts))
         }
         404 if facts.call.session.is_some() || session_text => Some(Refusal::SessionGone { certain: single }),
         409 => Some(Refusal::SessionGone { certain: single }),
@@ -343,15 +383,15 @@ fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
 
 fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
     let answer = &facts.call.answer;
+    // Only an exchange of its own ties an error without id to this request.
+    let own_exchange = facts.http.is_some() && answer.foreign_id;
     if outcome == Outcome::JsonRpcError && answer.has_code {
         match answer.code {
-            -32700 => return Some(Refusal::Unreadable),
-            -32600 if answer.foreign_id => return Some(Refusal::Unreadable),
-            -32020 | -32022 => return Some(Refusal::AtTheDoor),
-            -32601 if facts.method == "tools/call" && !any_dispatched(facts) => return Some(Refusal::MethodNotFound),
+            -32700 | -32600 if own_exchange => return Some(Refusal::Unreadable),
+            -32601 if facts.method == "tools/call" && method_is_unknown(facts) => return Some(Refusal::MethodNotFound),
             _ => {}
         }
-        if matches!(answer.wording, Wording::NotInitialized | Wording::Session) && answer.foreign_id {
+        if matches!(answer.wording, Wording::NotInitialized | Wording::Session) && own_exchange {
             return Some(Refusal::SessionGone { certain: false });
         }
     }
@@ -366,28 +406,37 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
     }
 }
 
-/// Whether the run's complete tool list lacks the called tool.
+/// Whether a complete tool list, made before the answer, lacks the called tool.
 fn list_lacks_tool(facts: &CallFacts<'_>) -> bool {
-    let (Some(list), Some(target)) = (facts.run.and_then(super::run::RunFacts::complete_tools), facts.call.target)
-    else {
+    let (Some(list), Some(target)) = (facts.run.and_then(|run| run.complete_tools()), facts.call.target) else {
         return false;
     };
-    list.tools.iter().all(|tool| tool.name != target)
+    let before = facts.call.answered.is_some_and(|answered| {
+        if answered.origin.source == list.mark.origin.source {
+            list.mark.origin <= answered.origin
+        } else {
+            facts
+                .case
+                .placed(list.mark)
+                .zip(facts.case.placed(answered))
+                .is_some_and(|(list, answered)| list <= answered)
+        }
+    });
+    before && list.tools.iter().all(|tool| tool.name != target)
 }
 
-/// Whether any call of this method was dispatched in this run.
-fn any_dispatched(facts: &CallFacts<'_>) -> bool {
-    use crate::correlate::AnswerKind;
-    let Some(run) = facts.run else { return true };
-    run.run.calls.iter().any(|index| {
+/// Whether nothing shows that the server serves the method: no tool list, and no call of it that was answered in any
+/// other way or received.
+fn method_is_unknown(facts: &CallFacts<'_>) -> bool {
+    let Some(run) = facts.run else { return false };
+    let served = run.run.calls.iter().any(|index| {
         let call = &facts.case.calls[*index as usize];
-        let dispatched = matches!(
-            call.answer.kind,
-            AnswerKind::Result | AnswerKind::ToolError | AnswerKind::InputRequired | AnswerKind::Task
-        );
+        let same_refusal = call.answer.kind == AnswerKind::Error && call.answer.code == -32601;
+        let answered = call.answer.kind != AnswerKind::None && !same_refusal;
         let received = facts.case.seen(call).iter().any(|row| matches!(row.seen, Seen::Received | Seen::Handled));
-        *index != facts.index && call.method == facts.call.method && (dispatched || received)
-    })
+        *index != facts.index && call.method == facts.call.method && (answered || received)
+    });
+    run.tools.is_none() && !served
 }
 
 /// Whether an attempt provably was refused before dispatch.

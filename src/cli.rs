@@ -214,7 +214,7 @@ fn execute(command: Command) -> Result<ExitStatus, Error> {
 }
 
 /// The whole help of all commands as Markdown, for the generated page.
-pub fn help_markdown() -> String {
+fn help_markdown() -> String {
     let mut text = String::new();
     let mut command = Cli::command().term_width(100);
     command.build();
@@ -231,6 +231,13 @@ pub fn help_markdown() -> String {
         text.push_str("\n```\n\n");
     }
     text
+}
+
+/// The generated page about the command line.
+pub fn cli_page() -> String {
+    let line = |renderer: &Renderer| format!("- `{}`: {}\n", renderer.name, renderer.title);
+    let reports = RENDERERS.iter().map(line).collect::<Vec<_>>().concat();
+    format!("# Command line\n\nGenerated from the program's own help.\n\n{}## Reports\n\n{reports}", help_markdown())
 }
 
 /// One output: a renderer, and a file or standard output.

@@ -5,7 +5,6 @@ use crate::{
     clue::CLUES,
     format::{self, FORMATS, Format},
     judge::{Doc, FINDING_RULES, RESTART_RULES, RETRY_RULES},
-    report::{RENDERERS, Renderer},
 };
 
 /// One documented rule, of whatever table.
@@ -86,14 +85,4 @@ pub fn rules_page() -> String {
         page.push('\n');
     }
     page.trim_end().to_owned() + "\n"
-}
-
-/// The generated page about the command line.
-pub fn cli_page() -> String {
-    let line = |renderer: &Renderer| format!("- `{}`: {}\n", renderer.name, renderer.title);
-    let reports = RENDERERS.iter().map(line).collect::<Vec<_>>().concat();
-    format!(
-        "# Command line\n\nGenerated from the program's own help.\n\n{}## Reports\n\n{reports}",
-        crate::cli::help_markdown()
-    )
 }

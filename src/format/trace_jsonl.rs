@@ -157,6 +157,11 @@ impl<'a> Line<'a> {
                 &one
             }
             Carried::Many(rpcs) => rpcs,
+            // An HTTP body that is no JSON is still the answer of that exchange; its status is the fact.
+            Carried::Text if self.http.is_some() => {
+                one = [Rpc::Malformed];
+                &one
+            }
             Carried::Text => &[],
         };
         let direction = self.direction.or(self.stdout.then_some(Direction::ToClient));

@@ -9,7 +9,7 @@ fn generated_pages_are_current() {
     let docs = root().join("docs");
     expect_file(&docs.join("formats.md"), &explain::formats_page());
     expect_file(&docs.join("rules.md"), &explain::rules_page());
-    expect_file(&docs.join("cli.md"), &explain::cli_page());
+    expect_file(&docs.join("cli.md"), &mcp_postmortem::cli::cli_page());
 }
 
 #[test]

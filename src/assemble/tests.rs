@@ -278,6 +278,7 @@ fn a_trace_gives_contacts_of_the_process_and_its_end() {
         trace(&killed_after_outbound()),
         [
             "1 spawned Launch { command: Some(\"/srv/lab/v2/bin/python\"), wrapper: false } pid=21789",
+            "3 NetworkTraced session=- tool=- pid=21789",
             "6 KernelTrace Attempted 127.0.0.1:21005 POST /invoices 0 pid=21789",
             "8 KernelTrace Answered 127.0.0.1:21005 POST /invoices 201 pid=21789",
             "11 exited Exit { code: None, signal: Some(9) } pid=21789",
@@ -287,8 +288,8 @@ fn a_trace_gives_contacts_of_the_process_and_its_end() {
     let mut calls = killed_after_outbound();
     calls.remove(7);
     let told = trace(&calls);
-    assert_eq!(told[1], "6 KernelTrace Attempted 127.0.0.1:21005 POST /invoices 0 pid=21789");
-    assert_eq!(told.len(), 3);
+    assert_eq!(told[2], "6 KernelTrace Attempted 127.0.0.1:21005 POST /invoices 0 pid=21789");
+    assert_eq!(told.len(), 4);
 }
 
 #[test]
@@ -332,6 +333,7 @@ fn failed_connections_and_name_resolution() {
     assert_eq!(
         told,
         [
+            "1 NetworkTraced session=- tool=- pid=1",
             "3 KernelTrace NotConnected 10.0.0.1:443 - - 0 pid=1",
             "5 KernelTrace NotConnected 10.0.0.1:444 - - 0 pid=1",
             "6 KernelTrace Announced 10.0.0.1:445 - - 0 pid=1",
@@ -353,6 +355,10 @@ fn a_child_process_is_told_and_is_no_server() {
     ]);
     assert_eq!(
         told[1..],
-        ["2 ChildProcess session=- tool=- pid=2", "5 KernelTrace Attempted 10.0.0.1:443 - - 0 pid=2"]
+        [
+            "2 ChildProcess session=- tool=- pid=2",
+            "4 NetworkTraced session=- tool=- pid=2",
+            "5 KernelTrace Attempted 10.0.0.1:443 - - 0 pid=2"
+        ]
     );
 }

@@ -119,14 +119,17 @@ impl Stream {
         if shape != Some(PieceShape::ColumnsTail) {
             unexplained += self.columns.close(arena, &mut self.targets, out);
         }
-        if shape != Some(PieceShape::Pair) {
-            unexplained += self.pairs.close(arena, out);
+        let pair = match event.kind {
+            Kind::Text(text) if Pairs::fits(text) => Some((text, false)),
+            Kind::Piece(piece) if piece.shape == PieceShape::Pair => Some((piece.text, true)),
+            _ => None,
+        };
+        if let Some((text, names_event)) = pair {
+            unexplained += self.close_traceback(arena, out);
+            return unexplained + self.pairs.push(event, text, names_event, arena, out);
         }
+        unexplained += self.pairs.close(arena, out);
         match event.kind {
-            Kind::Piece(piece) if shape == Some(PieceShape::Pair) => {
-                unexplained += self.close_traceback(arena, out);
-                unexplained += self.pairs.push(event, piece.text, arena, out);
-            }
             Kind::Piece(piece) => {
                 unexplained += self.close_traceback(arena, out);
                 if shape == Some(PieceShape::ColumnsHead) {

@@ -1,6 +1,6 @@
 //! Phase records with one pair a line (`native-formats.md` 2): consecutive lines with different keys are one record.
 //!
-//! The joined line is read like any other line of text.
+//! Each `EVENT=true` becomes a phase line of its own with the other pairs of the record, and is read like any other line.
 
 use bumpalo::Bump;
 
@@ -11,67 +11,111 @@ use crate::{
     record::Sink,
 };
 
+/// Keys that may stand alone on a line beside an event.
+const KEYS: [&str; 22] = [
+    "run_id",
+    "server_name",
+    "server",
+    "pid",
+    "client",
+    "session_id",
+    "trace_id",
+    "request_id",
+    "jsonrpc_id",
+    "id",
+    "tool",
+    "at",
+    "ts",
+    "timestamp",
+    "time",
+    "protocol_version",
+    "tool_count",
+    "is_error",
+    "error_code",
+    "code",
+    "reason",
+    "phase",
+];
+
 /// The record that is open.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
-    place: Option<Place>,
-    text: String,
-    lines: u32,
-    last: u32,
+    lines: Vec<Line>,
+    bytes: usize,
+}
+
+/// One line of it.
+#[derive(Debug)]
+struct Line {
+    place: Place,
+    text: Box<str>,
+    /// It names an event; else it belongs to the events around it.
+    event: bool,
+}
+
+impl Line {
+    fn key(&self) -> &str {
+        key(&self.text)
+    }
+}
+
+fn key(text: &str) -> &str {
+    text.split('=').next().unwrap_or("")
 }
 
 impl Pairs {
     /// Whether a record is open.
     pub(super) fn is_open(&self) -> bool {
-        self.place.is_some()
+        !self.lines.is_empty()
+    }
+
+    /// Whether a line of free text is one pair that can belong to a record.
+    pub(super) fn fits(text: &str) -> bool {
+        let text = text.trim();
+        text.len() < 200 && text.contains('=') && !text.contains(char::is_whitespace) && KEYS.contains(&key(text))
     }
 
     /// Takes one pair. A key that stands already, or a gap, begins a new record.
     pub(super) fn push(
         &mut self,
         event: &Event<'_>,
-        pair: &str,
+        text: &str,
+        names_event: bool,
         arena: &mut Bump,
         out: &mut dyn FnMut(&Event<'_>),
     ) -> u64 {
-        let record = event.origin.record.get();
-        let key = pair.split('=').next().unwrap_or("").trim();
-        let repeated = self.text.split(' ').any(|known| known.split('=').next() == Some(key));
-        let full = self.lines >= LINE_LIMIT || self.text.len() + pair.len() > TEXT_LIMIT;
-        let unexplained =
-            if self.is_open() && (repeated || full || record != self.last + 1) { self.close(arena, out) } else { 0 };
-        if self.place.is_none() {
-            self.place = Some(Place::of(event));
-        } else {
-            self.text.push(' ');
-        }
-        self.text.push_str(pair.trim());
-        self.lines += 1;
-        self.last = record;
+        let text = text.trim();
+        let repeated = self.lines.iter().any(|line| line.key() == key(text));
+        let full = self.lines.len() >= LINE_LIMIT as usize / 16 || self.bytes + text.len() > TEXT_LIMIT;
+        let gap = self.lines.last().is_some_and(|line| event.origin.record.get() != line.place.origin.record.get() + 1);
+        let unexplained = if repeated || full || gap { self.close(arena, out) } else { 0 };
+        self.bytes += text.len();
+        self.lines.push(Line { place: Place::of(event), text: text.into(), event: names_event });
         unexplained
     }
 
-    /// Hands out the record.
+    /// Hands out the record; returns how many of its lines taught nothing.
     pub(super) fn close(&mut self, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
-        let Some(place) = self.place.take() else {
-            return 0;
-        };
         let lines = std::mem::take(&mut self.lines);
-        let mut learned = false;
-        {
-            let arena = &*arena;
-            let body = place.body(&self.text, arena);
+        self.bytes = 0;
+        if !lines.iter().any(|line| line.event) {
+            for line in &lines {
+                out(&line.place.body(&line.text, arena).event(Kind::Text(&line.text)));
+            }
+            return lines.len() as u64;
+        }
+        let context: String = lines.iter().filter(|line| !line.event).flat_map(|line| [" ", &line.text]).collect();
+        let mut unexplained = 0;
+        for line in lines.iter().filter(|line| line.event) {
+            let joined = ["event=", line.key(), &context].concat();
+            let body = line.place.body(&joined, arena);
             let mut sink = Sink::new();
-            clue::read(&self.text, &body, &mut sink);
+            unexplained += u64::from(!clue::read(&joined, &body, &mut sink));
             for event in &sink.events {
-                // A single pair comes back as a pair: nothing more is known about it.
-                let kind = if let Kind::Piece(piece) = event.kind { Kind::Text(piece.text) } else { event.kind };
-                learned |= !matches!(kind, Kind::Text(_));
-                out(&Event { kind, ..*event });
+                out(event);
             }
         }
-        self.text.clear();
         arena.reset();
-        if learned { 0 } else { u64::from(lines) }
+        unexplained
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Keeps which descriptor of which process goes where. Local sockets and name resolution are left out.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{TEXT_LIMIT, place::Place};
@@ -28,8 +30,8 @@ pub(super) struct Syscalls {
     started: FxHashSet<u32>,
     /// Processes of which a call of the network was seen.
     network: FxHashSet<u32>,
-    /// Connections by process and descriptor, in order: what is flushed at an end must come in a stable order.
-    connections: Vec<Connection>,
+    /// Connections by process and descriptor, ordered: what is told at an end must come in a stable order.
+    connections: BTreeMap<(u32, i32), Connection>,
     /// Calls that wait for their rest, by thread.
     cut: FxHashMap<u32, (Place, String)>,
 }
@@ -38,7 +40,6 @@ pub(super) struct Syscalls {
 #[derive(Clone, Debug)]
 struct Connection {
     process: u32,
-    fd: i32,
     address: Box<str>,
     connected: bool,
     /// Bytes went out.
@@ -87,9 +88,14 @@ impl Syscalls {
         for thread in threads {
             self.give_up(thread, out);
         }
-        for mut connection in std::mem::take(&mut self.connections) {
+        for mut connection in std::mem::take(&mut self.connections).into_values() {
             connection.end(out);
         }
+    }
+
+    /// The connections of a process.
+    fn descriptors(&self, process: u32) -> Vec<(u32, i32)> {
+        self.connections.range((process, i32::MIN)..=(process, i32::MAX)).map(|(key, _)| *key).collect()
     }
 
     fn process(&self, thread: u32) -> u32 {
@@ -130,10 +136,11 @@ impl Syscalls {
         if process != line.thread {
             return;
         }
-        for connection in self.connections.iter_mut().filter(|connection| connection.process == process) {
-            connection.end(out);
+        for key in self.descriptors(process) {
+            if let Some(mut connection) = self.connections.remove(&key) {
+                connection.end(out);
+            }
         }
-        self.connections.retain(|connection| connection.process != process);
         self.started.remove(&process);
         if self.children.remove(&process).is_some() {
             // The end of a helper is not the end of a server.
@@ -168,14 +175,15 @@ impl Syscalls {
             return;
         }
         self.children.insert(child, process);
-        let copies: Vec<Connection> = self
-            .connections
-            .iter()
-            .filter(|connection| connection.process == process && self.connections.len() < LIMIT / 2)
-            // What the parent sent is told once, by the parent.
-            .map(|parent| Connection { process: child, sent: true, request: None, told: false, ..parent.clone() })
-            .collect();
-        self.connections.extend(copies);
+        let inherited = self.descriptors(process);
+        if self.connections.len() + inherited.len() < LIMIT {
+            for (_, fd) in inherited {
+                let parent = self.connections[&(process, fd)].clone();
+                // What the parent sent is told once, by the parent.
+                let copy = Connection { process: child, sent: true, request: None, told: false, ..parent };
+                self.connections.insert((child, fd), copy);
+            }
+        }
         let call = CallKey::default();
         let remark = Remark { kind: RemarkKind::ChildProcess, call, number: Some(i64::from(process)), name: None };
         out(&Event { keys: Keys { pid: Some(child), ..event.keys }, kind: Kind::Remark(remark), ..*event });
@@ -198,19 +206,22 @@ impl Syscalls {
             Call::SocketError { fd, .. } | Call::Send { fd, .. } | Call::Receive { fd, .. } | Call::Close { fd } => fd,
             _ => return,
         };
-        let Some(index) = self.connections.iter().position(|open| open.process == process && open.fd == fd) else {
+        let key = (process, fd);
+        let Some(connection) = self.connections.get_mut(&key) else {
             return;
         };
-        let connection = &mut self.connections[index];
         match call {
-            Call::SocketError { error, .. } if error != 0 => {
-                let connection = self.connections.remove(index);
-                connection.not_connected(event, out);
-            }
-            Call::SocketError { .. } => connection.connected = true,
+            Call::SocketError { error: 0, .. } => connection.connected = true,
             Call::Send { method, path, pairs, .. } => connection.send(event, method, path, pairs, out),
             Call::Receive { status, .. } => connection.receive(event, status, out),
-            _ => self.connections.remove(index).end(out),
+            _ => {
+                if let Some(mut connection) = self.connections.remove(&key) {
+                    match call {
+                        Call::SocketError { .. } => connection.not_connected(event, out),
+                        _ => connection.end(out),
+                    }
+                }
+            }
         }
     }
 
@@ -226,18 +237,18 @@ impl Syscalls {
         if address.is_empty() || address.ends_with(":53") {
             return;
         }
-        let known = self.connections.iter().position(|open| open.process == process && open.fd == fd);
-        if let Some(index) = known {
-            // A second `connect` on one descriptor asks how the first one went, or the descriptor was reused unseen.
-            if *self.connections[index].address == *address && !self.connections[index].sent && ok != Some(false) {
-                self.connections[index].connected |= ok == Some(true);
+        let key = (process, fd);
+        if let Some(known) = self.connections.get_mut(&key) {
+            // A second `connect` asks how the first one went; a datagram names its address each time.
+            if *known.address == *address && ok != Some(false) {
+                known.connected |= ok == Some(true);
                 return;
             }
-            self.connections.remove(index).end(out);
+            known.end(out);
+            self.connections.remove(&key);
         }
         let connection = Connection {
             process,
-            fd,
             address: address.into(),
             connected: ok == Some(true),
             sent: false,
@@ -248,7 +259,7 @@ impl Syscalls {
         if ok == Some(false) {
             connection.not_connected(event, out);
         } else if self.connections.len() < LIMIT {
-            self.connections.push(connection);
+            self.connections.insert(key, connection);
         }
     }
 }

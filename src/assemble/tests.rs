@@ -47,7 +47,10 @@ fn line(event: &Event<'_>) -> String {
             reach.path.unwrap_or("-"),
             reach.status.unwrap_or(0)
         ),
-        Kind::Step(step) => format!("{place}{at} {} {:?}{pid}", step.event.name(), step.detail),
+        Kind::Step(step) => {
+            let run = event.keys.run.map_or_else(String::new, |run| format!(" run={run}"));
+            format!("{place}{at} {} {:?}{pid}{run}", step.event.name(), step.detail)
+        }
         Kind::Text(text) => format!("{place} text {text}"),
         ref kind => format!("{place}{at} {kind:?}"),
     }
@@ -224,6 +227,31 @@ fn phases_of_a_request_get_the_only_target() {
 }
 
 #[test]
+fn one_pair_a_line_is_one_record() {
+    let text = "\
+run_id=run_01
+initialize_received=true
+initialize_responded=true
+run_id=run_02
+tools_list_received=true
+status=fine
+pid=7
+";
+    let (told, unexplained) = console(text);
+    assert_eq!(
+        told,
+        [
+            "2 initialize_received None run=run_01",
+            "3 initialize_responded None run=run_01",
+            "5 tools_list_received None run=run_02",
+            "6 text status=fine",
+            "7 text pid=7",
+        ]
+    );
+    assert_eq!(unexplained, 2);
+}
+
+#[test]
 fn owners_are_bounded() {
     let mut text = String::from("[11/30/26 03:08:17] INFO     head\n");
     for _ in 0..5000 {
@@ -361,4 +389,51 @@ fn a_child_process_is_told_and_is_no_server() {
             "5 KernelTrace Attempted 10.0.0.1:443 - - 0 pid=2"
         ]
     );
+}
+
+#[test]
+fn datagrams_to_one_address_are_one_attempt() {
+    let datagram = [
+        (1, Call::Connect { fd: 3, address: "10.0.0.1:8125", ok: None }),
+        (1, Call::Send { fd: 3, method: None, path: None, pairs: Pairs::default() }),
+    ];
+    let calls: Vec<_> = std::iter::repeat_n(datagram, 3).flatten().collect();
+    let attempts = trace(&calls).iter().filter(|line| line.contains("Attempted")).count();
+    assert_eq!(attempts, 1);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(256))]
+
+    /// Any lines, and lines made of the words that clues look for, go through without a panic; no record is lost twice.
+    #[test]
+    fn any_text_goes_through(picks in proptest::collection::vec((0_usize..4096, "\\PC{0,24}"), 0..60)) {
+        const SHAPES: [&str; 14] = [
+            "",
+            "Traceback (most recent call last):",
+            "  | ",
+            "                             ",
+            "[11/30/26 03:08:17] INFO     ",
+            "  +-+---------------- 1 ----------------",
+            "ValueError: x",
+            "╭─ Traceback (most recent call last) ─╮",
+            "╰─╯",
+            "\u{3000}\u{3000}\u{3000}a.failed ",
+            "'",
+            "\"",
+            "{",
+            "=",
+        ];
+        let needles: Vec<&str> = crate::clue::CLUES.iter().flat_map(|clue| clue.needles.iter().copied()).collect();
+        let mut text = String::new();
+        for (pick, noise) in &picks {
+            text.push_str(SHAPES[pick % SHAPES.len()]);
+            text.push_str(needles[pick % needles.len()]);
+            text.push_str(noise);
+            text.push_str(needles[(pick / 7) % needles.len()]);
+            text.push_str(if pick % 3 == 0 { "" } else { "\n" });
+        }
+        let (_, unexplained) = console(&text);
+        proptest::prop_assert!(unexplained <= text.lines().count() as u64);
+    }
 }

@@ -283,6 +283,7 @@ fn read_phases<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool 
 
 /// httpcore 0.17 to 2.x DEBUG. The outer `None`: not such a line.
 fn httpcore<'a>(text: &'a str, body: &Body<'a>) -> Option<Option<Reach<'a>>> {
+    let text = text.trim_start();
     let event = scan::word(text);
     let (step, state) =
         event.rsplit_once('.').filter(|(_, state)| matches!(*state, "started" | "complete" | "failed"))?;
@@ -502,6 +503,8 @@ mod tests {
             Some(401),
         );
         told("send_request_body.complete", None, |events| assert!(events.is_empty(), "{events:?}"));
+        // Wide blanks before the word: no cut inside a character.
+        told("\u{3000}\u{3000}\u{3000}a.failed connect_tcp.", None, |events| assert_eq!(events.len(), 1));
         check("> POST /mcp HTTP/1.1", ReachStage::Attempted, "", Some("POST"), Some("/mcp"), None);
         check(
             "curl: (7) Failed to connect to h port 443 after 1 ms: Couldn't connect to server",

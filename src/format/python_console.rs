@@ -58,11 +58,12 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     read(record.text, &Body::bare(*record), sink)
 }
 
-/// Reads a line that another envelope carries: the stderr of a server in the log of its client or bridge.
+/// Reads a line that another envelope carries: the stderr of a server in the log of its client or bridge. The outer
+/// stamp goes first: the inner one lacks its zone.
 pub(super) fn read<'a>(text: &'a str, outer: &Body<'a>, sink: &mut Sink<'a>) -> bool {
     let mut body = *outer;
     if let Some((at, text)) = rich_head(text) {
-        body.at = at.or(outer.at);
+        body.at = outer.at.or(at);
         sink.push(body.event(Kind::Piece(Piece { shape: PieceShape::ColumnsHead, text: without_place(text) })));
     } else if let Some(text) = rich_tail(text) {
         sink.push(body.event(Kind::Piece(Piece { shape: PieceShape::ColumnsTail, text })));

@@ -408,7 +408,8 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
 
 /// Whether a complete tool list, made before the answer, lacks the called tool.
 fn list_lacks_tool(facts: &CallFacts<'_>) -> bool {
-    let (Some(list), Some(target)) = (facts.run.and_then(|run| run.complete_tools()), facts.call.target) else {
+    let (Some(list), Some(target)) = (facts.run.and_then(crate::judge::RunFacts::complete_tools), facts.call.target)
+    else {
         return false;
     };
     let before = facts.call.answered.is_some_and(|answered| {

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod suite {
+    pub(crate) mod adversarial;
     pub(crate) mod bad_input;
     pub(crate) mod cases;
     pub(crate) mod classifier;

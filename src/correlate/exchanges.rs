@@ -73,10 +73,7 @@ impl Correlator {
     ) -> u32 {
         let id = self.rpc_id(request.id);
         if let Some(earlier) = self.same_post(strand, id, request, session) {
-            let status = self.http_of(earlier).status;
-            self.sight(earlier, Seen::Resent, witness, mark, i32::from(status));
-            let http = self.http_of(earlier);
-            http.posts = http.posts.saturating_add(1);
+            self.resent(earlier, witness, mark);
             return earlier;
         }
         let seen = super::messages::asked_as(witness, Direction::ToServer);

@@ -64,7 +64,7 @@ impl Correlator {
             strand.client = strand.client.or(Some(client));
         }
         if let Some(earlier) = self.refused_before(strand, id, method, target, args, direction) {
-            self.note_resent(earlier, witness, mark);
+            self.resent(earlier, witness, mark);
             return earlier;
         }
         let session = self.case.strands[strand as usize]
@@ -104,14 +104,20 @@ impl Correlator {
         (same && call.http != NONE && call.answer.kind == AnswerKind::HttpError).then_some(earlier)
     }
 
-    /// Counts one more POST of a call and opens it again.
-    fn note_resent(&mut self, call: u32, witness: Witness, mark: Mark) {
+    /// One more POST of a call: its answer is still to come, and what answered the earlier one is a status in its past.
+    pub(super) fn resent(&mut self, call: u32, witness: Witness, mark: Mark) {
         let status = self.http_of(call).status;
         self.sight(call, Seen::Resent, witness, mark, i32::from(status));
         let http = self.http_of(call);
         http.posts = http.posts.saturating_add(1);
-        let facts = self.case.calls[call as usize];
-        self.lane.open.reopen(facts.strand, facts.direction, facts.id, call);
+        http.status = 0;
+        let facts = &mut self.case.calls[call as usize];
+        let was_closed = facts.answered.take().is_some();
+        facts.answer = AnswerFacts::default();
+        let Call { strand, direction, id, .. } = *facts;
+        if was_closed {
+            self.lane.open.reopen(strand, direction, id, call);
+        }
     }
 
     /// Adds a call and marks it open.

@@ -150,10 +150,13 @@ fn http(case: &Case, call: &correlate::Call, facts: &HttpFacts) -> Http {
     }
 }
 
-/// Whether the answer's body came to its end; unknown where the capture does not hold it or it is damaged.
+/// Whether the answer's body came to its end; unknown where the capture does not hold it or it is damaged, and where
+/// there was no answer.
 fn complete(kind: AnswerKind, body: Body) -> Option<bool> {
-    if matches!(kind, AnswerKind::StreamIncomplete) {
-        return Some(false);
+    match kind {
+        AnswerKind::StreamIncomplete => return Some(false),
+        AnswerKind::None | AnswerKind::Nothing | AnswerKind::NotSent => return None,
+        _ => {}
     }
     match body {
         Body::TornStream => Some(false),

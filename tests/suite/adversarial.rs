@@ -1,0 +1,32 @@
+//! Inputs made to earn a wrong `safe`. Each folder of `samples/adversarial` is one incident, named after its trap.
+
+use std::collections::BTreeSet;
+
+use super::run::{calls, folders, report, root};
+
+/// The folders in which something may be called safe, and why.
+const SAFE: &[(&str, &str)] = &[
+    ("control-arguments-invalid", "the SDK rejected the arguments before the tool ran: what the traps imitate"),
+    ("control-covered-life", "a network trace of the whole life without a contact: what the traps imitate"),
+    ("denied-cross-source", "an open weakness, listed in docs/soundness.md"),
+];
+
+#[test]
+fn no_trap_is_called_safe() {
+    let traps = folders(&root().join("samples/adversarial"));
+    assert!(traps.len() >= 100, "{}", traps.len());
+    let mut safe = BTreeSet::new();
+    for trap in &traps {
+        let name = trap.file_name().unwrap().to_str().unwrap();
+        let report = report(trap, ".");
+        let restarts = report["runs"].as_array().unwrap().iter().map(|run| &run["restart"]["verdict"]);
+        let retries =
+            calls(&report).iter().filter(|call| call["method"] == "tools/call").map(|call| &call["retry"]["verdict"]);
+        let verdicts: Vec<_> = restarts.chain(retries).collect();
+        assert!(!verdicts.is_empty() || name == "server-spawn-git", "{name} is read as nothing at all");
+        if verdicts.iter().any(|verdict| *verdict == "safe") {
+            safe.insert(name.to_owned());
+        }
+    }
+    assert_eq!(safe, SAFE.iter().map(|(name, _)| (*name).to_owned()).collect::<BTreeSet<_>>());
+}

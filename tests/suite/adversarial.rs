@@ -8,7 +8,6 @@ use super::run::{calls, folders, report, root};
 const SAFE: &[(&str, &str)] = &[
     ("control-arguments-invalid", "the SDK rejected the arguments before the tool ran: what the traps imitate"),
     ("control-covered-life", "a network trace of the whole life without a contact: what the traps imitate"),
-    ("denied-cross-source", "an open weakness, listed in docs/soundness.md"),
 ];
 
 #[test]
@@ -29,4 +28,15 @@ fn no_trap_is_called_safe() {
         }
     }
     assert_eq!(safe, SAFE.iter().map(|(name, _)| (*name).to_owned()).collect::<BTreeSet<_>>());
+}
+
+#[test]
+fn a_request_sent_again_has_no_answer_of_its_own_yet() {
+    let trap = root().join("samples/adversarial/refused-then-sent-again-unanswered");
+    let report = report(&trap, ".");
+    let call = &calls(&report)[0];
+    assert_eq!(call["outcome"], "NO_ANSWER");
+    assert_eq!(call["http"]["post_count"], 2);
+    assert_eq!(call["http"]["statuses"], serde_json::json!([401]), "one status was recorded");
+    assert!(call["http"]["complete"].is_null());
 }

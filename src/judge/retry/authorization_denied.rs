@@ -1,7 +1,7 @@
 //! The server asked whether it may, and it may not.
 
 use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
-use crate::{correlate::Seen, judge::Evidence};
+use crate::{correlate::Seen, event::PhaseEvent, judge::Evidence};
 
 /// See [`RetryRule::doc`].
 pub(super) static RULE: RetryRule = RetryRule {
@@ -34,7 +34,12 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
                     || contact.attempt.origin > facts.place().origin)
         })
     });
-    if !one_log || later || facts.call.contested {
+    // A request for authorization that could be joined to no call may be this call's.
+    let unjoined = facts.run.is_some_and(|run| {
+        let gate = [PhaseEvent::AuthorizationRequested, PhaseEvent::AuthorizationGranted];
+        gate.iter().any(|event| run.steps.contains_key(event))
+    });
+    if !one_log || later || unjoined || facts.call.contested {
         return None;
     }
     if last.seen != Seen::AuthorizationDenied || was_granted || !facts.contacts.is_empty() || facts.blocking().is_some()

@@ -4,7 +4,7 @@
 
 use memchr::memmem;
 
-use super::{Format, Head};
+use super::{Format, Head, any_line};
 use crate::{
     event::{Access, Event, Keys, Kind, Pairs, Upstream, Witness},
     frame::Framing,
@@ -46,11 +46,7 @@ JSON-RPC ids, and why an upstream failed: a refused connection and an upstream's
 };
 
 fn sniff(head: &Head<'_>) -> bool {
-    let arena = bumpalo::Bump::new();
-    head.lines()
-        .take(4)
-        .filter_map(|line| std::str::from_utf8(line).ok())
-        .any(|line| looks_like(line) && Line::read(line, &arena).is_some())
+    any_line(head, 4, |text, arena| looks_like(text) && Line::read(text, arena).is_some())
 }
 
 /// A byte check that costs little and rejects nearly everything foreign.

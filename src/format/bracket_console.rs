@@ -2,7 +2,7 @@
 //!
 //! Knows stamp and level; what the message says is the business of [`crate::clue`].
 
-use super::{Format, Head};
+use super::{Format, Head, any_line};
 use crate::{
     clue,
     frame::Framing,
@@ -27,7 +27,7 @@ Proves what its messages prove. Silent about ids and sessions by default.
 };
 
 fn sniff(head: &Head<'_>) -> bool {
-    head.lines().take(4).filter_map(|line| std::str::from_utf8(line).ok()).any(|line| split(line).is_some())
+    any_line(head, 4, |text, _| split(text).is_some())
 }
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {

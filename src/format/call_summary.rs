@@ -4,7 +4,7 @@
 
 use memchr::memmem;
 
-use super::{Format, Head};
+use super::{Format, Head, any_line};
 use crate::{
     event::{CallKey, ContentKind, Event, Id, Keys, Kind, Summary, Witness},
     frame::Framing,
@@ -43,11 +43,7 @@ The server. A client that never had an answer cannot say whether the call was ca
 };
 
 fn sniff(head: &Head<'_>) -> bool {
-    let arena = bumpalo::Bump::new();
-    head.lines()
-        .take(4)
-        .filter_map(|line| std::str::from_utf8(line).ok())
-        .any(|line| looks_like(line) && Line::read(line, &arena).is_some())
+    any_line(head, 4, |text, arena| looks_like(text) && Line::read(text, arena).is_some())
 }
 
 fn looks_like(text: &str) -> bool {

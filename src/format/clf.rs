@@ -2,7 +2,7 @@
 //!
 //! Does not tell the writers apart: the grammar is the same for a gateway, an MCP server and an outside service.
 
-use super::{Format, Head};
+use super::{Format, Head, any_line};
 use crate::{
     event::{Access, Event, Keys, Kind, Pairs, Upstream, Witness},
     frame::Framing,
@@ -40,7 +40,7 @@ Bodies, headers, JSON-RPC ids; outside of ingress-nginx also the next hop. Wheth
 };
 
 fn sniff(head: &Head<'_>) -> bool {
-    head.lines().take(4).filter_map(|line| std::str::from_utf8(line).ok()).any(|line| Line::parse(line).is_some())
+    any_line(head, 4, |text, _| Line::parse(text).is_some())
 }
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {

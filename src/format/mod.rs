@@ -95,12 +95,15 @@ pub fn sniff(head: &Head<'_>) -> Option<&'static Format> {
 
 /// Whether one of the first lines is a record of the format that `decode` decodes.
 fn claims(decode: for<'a> fn(&Record<'a>, &mut Sink<'a>) -> bool, head: &Head<'_>) -> bool {
-    let arena = bumpalo::Bump::new();
     let origin =
         crate::event::Origin { source: crate::event::SourceId(0), record: std::num::NonZeroU32::MIN, offset: 0 };
-    head.lines().take(16).any(|line| {
-        std::str::from_utf8(line).is_ok_and(|text| decode(&Record { origin, text, arena: &arena }, &mut Sink::new()))
-    })
+    any_line(head, 16, |text, arena| decode(&Record { origin, text, arena }, &mut Sink::new()))
+}
+
+/// Whether one of the first `count` lines is what `is_ours` looks for. Lines that are not UTF-8 are nobody's.
+fn any_line(head: &Head<'_>, count: usize, is_ours: impl for<'a> Fn(&'a str, &'a bumpalo::Bump) -> bool) -> bool {
+    let arena = bumpalo::Bump::new();
+    head.lines().take(count).filter_map(|line| std::str::from_utf8(line).ok()).any(|text| is_ours(text, &arena))
 }
 
 /// The format of that name.

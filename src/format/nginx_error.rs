@@ -2,7 +2,7 @@
 //!
 //! Tells nothing about exchanges that went well: those stand in the access log.
 
-use super::{Format, Head};
+use super::{Format, Head, any_line};
 use crate::{
     event::{Access, CallKey, Event, Keys, Kind, Pairs, Remark, RemarkKind, Upstream, Witness},
     frame::Framing,
@@ -44,7 +44,7 @@ Whether nginx tried another upstream afterwards, JSON-RPC ids, sessions. Levels 
 };
 
 fn sniff(head: &Head<'_>) -> bool {
-    head.lines().take(8).filter_map(|line| std::str::from_utf8(line).ok()).any(|line| Line::parse(line).is_some())
+    any_line(head, 8, |text, _| Line::parse(text).is_some())
 }
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {

@@ -4,7 +4,7 @@
 
 use memchr::memmem;
 
-use super::{Format, Head};
+use super::{Format, Head, any_line};
 use crate::{
     clue,
     event::{CallKey, ContentKind, Event, Id, Keys, Kind, Summary, Witness},
@@ -60,11 +60,10 @@ pub static EXPORT: Format = Format {
 };
 
 fn sniff_lines(head: &Head<'_>) -> bool {
-    let arena = bumpalo::Bump::new();
     !sniff_export(head)
-        && head.lines().take(8).filter_map(|line| std::str::from_utf8(line).ok()).any(|line| {
-            looks_like_item(line) && Item::read(line, &arena).is_some()
-                || looks_like_log(line) && LogLine::read(line, &arena).is_some()
+        && any_line(head, 8, |text, arena| {
+            looks_like_item(text) && Item::read(text, arena).is_some()
+                || looks_like_log(text) && LogLine::read(text, arena).is_some()
         })
 }
 

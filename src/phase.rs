@@ -2,12 +2,14 @@
 //!
 //! Knows the vocabulary and the aliases, not the notation: JSON lines and key=value text both fill [`Fields`].
 
+use serde::de::DeserializeSeed;
+
 use crate::{
     event::{
         CallKey, Digest, Event, Id, Keys, Kind, Phase, PhaseEvent, Reach, ReachSource, ReachStage, Step, StepDetail,
         Witness,
     },
-    jsonrpc,
+    jsonrpc::{self, Reader},
     notice::NoticeKind,
     record::{Record, Sink},
     time::{self, Stamp},
@@ -31,6 +33,25 @@ pub enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// The value of a raw JSON text.
+    pub fn of_json(raw: &'a str, reader: &Reader<'a>) -> Self {
+        match raw.as_bytes().first() {
+            Some(b'"') => {
+                let inner = &raw[1..raw.len() - 1];
+                if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+                    return Self::Text(inner);
+                }
+                let mut json = serde_json::Deserializer::from_str(raw);
+                reader.text().deserialize(&mut json).ok().flatten().map_or(Self::Raw(raw), Self::Text)
+            }
+            Some(b'n') | None => Self::Null,
+            Some(b't') => Self::Bool(true),
+            Some(b'f') => Self::Bool(false),
+            Some(b'[' | b'{') => Self::Raw(raw),
+            _ => raw.parse().map_or_else(|_| raw.parse().map_or(Self::Raw(raw), Self::Number), Self::Int),
+        }
+    }
+
     fn text(self) -> Option<&'a str> {
         match self {
             Self::Text(text) | Self::Raw(text) if !text.is_empty() => Some(text),

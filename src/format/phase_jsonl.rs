@@ -89,7 +89,7 @@ impl<'a> Visitor<'a> for LineSeed<'_, 'a> {
                 }
                 key if crate::phase::KEYS.contains(&key) => {
                     let value = map.next_value::<&'a RawValue>()?;
-                    line.fields.set(key, value_of(value.get(), self.0));
+                    line.fields.set(key, Value::of_json(value.get(), self.0));
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -97,25 +97,6 @@ impl<'a> Visitor<'a> for LineSeed<'_, 'a> {
             }
         }
         Ok(line)
-    }
-}
-
-/// The value of a raw JSON text.
-pub(super) fn value_of<'a>(raw: &'a str, reader: &Reader<'a>) -> Value<'a> {
-    match raw.as_bytes().first() {
-        Some(b'"') => {
-            let inner = &raw[1..raw.len() - 1];
-            if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-                return Value::Text(inner);
-            }
-            let mut json = serde_json::Deserializer::from_str(raw);
-            reader.text().deserialize(&mut json).ok().flatten().map_or(Value::Raw(raw), Value::Text)
-        }
-        Some(b'n') | None => Value::Null,
-        Some(b't') => Value::Bool(true),
-        Some(b'f') => Value::Bool(false),
-        Some(b'[' | b'{') => Value::Raw(raw),
-        _ => raw.parse().map_or_else(|_| raw.parse().map_or(Value::Raw(raw), Value::Number), Value::Int),
     }
 }
 

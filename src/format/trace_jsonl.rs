@@ -11,13 +11,13 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::{Format, Head, claims, phase_jsonl::value_of};
+use super::{Format, Head, claims};
 use crate::{
     event::{ContentKind, Direction, Event, HttpMeta, Kind, Message, Rpc},
     frame::Framing,
     jsonrpc::{self, Members, Reader, not_an_object},
     notice::NoticeKind,
-    phase::Fields,
+    phase::{Fields, Value},
     record::{Record, Sink},
 };
 
@@ -232,7 +232,7 @@ impl<'a> Visitor<'a> for LineSeed<'_, 'a> {
                 "ts" | "run_id" | "server" | "server_name" | "at" | "started_at" | "timestamp" | "time" | "pid"
                 | "client" | "session_id" | "trace_id" | "witness" | "source" => {
                     let value = map.next_value::<&'a RawValue>()?;
-                    line.fields.set(key, value_of(value.get(), reader));
+                    line.fields.set(key, Value::of_json(value.get(), reader));
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -263,7 +263,7 @@ fn http_meta<'a>(raw: &'a str, reader: &Reader<'a>) -> (HttpMeta, Option<&'a str
     }
     let http: Http<'a> = serde_json::from_str(raw).unwrap_or_default();
     let status = http.status.as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or(0);
-    let session = http.session_id.and_then(|raw| match value_of(raw.get(), reader) {
+    let session = http.session_id.and_then(|raw| match Value::of_json(raw.get(), reader) {
         crate::phase::Value::Text(text) => Some(text),
         _ => None,
     });

@@ -2,102 +2,20 @@
 //!
 //! Knows the vocabulary and the aliases, not the notation: JSON lines and key=value text both fill [`Fields`].
 
-use serde::de::DeserializeSeed;
+mod value;
+
+pub use value::Value;
 
 use crate::{
     event::{
         CallKey, Digest, Event, Id, Keys, Kind, Phase, PhaseEvent, Reach, ReachSource, ReachStage, Step, StepDetail,
         Witness,
     },
-    jsonrpc::{self, Reader},
+    jsonrpc,
     notice::NoticeKind,
     record::{Record, Sink},
-    time::{self, Stamp},
+    time::Stamp,
 };
-
-/// The value of a key, in either notation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
-    /// JSON `null`, or nothing behind the equals sign.
-    Null,
-    /// `true` or `false`.
-    Bool(bool),
-    /// A JSON number.
-    Number(f64),
-    /// A JSON integer that fits.
-    Int(i64),
-    /// Text; in key=value notation every value.
-    Text(&'a str),
-    /// An array or object, as written.
-    Raw(&'a str),
-}
-
-impl<'a> Value<'a> {
-    /// The value of a raw JSON text.
-    pub fn of_json(raw: &'a str, reader: &Reader<'a>) -> Self {
-        match raw.as_bytes().first() {
-            Some(b'"') => {
-                let inner = &raw[1..raw.len() - 1];
-                if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-                    return Self::Text(inner);
-                }
-                let mut json = serde_json::Deserializer::from_str(raw);
-                reader.text().deserialize(&mut json).ok().flatten().map_or(Self::Raw(raw), Self::Text)
-            }
-            Some(b'n') | None => Self::Null,
-            Some(b't') => Self::Bool(true),
-            Some(b'f') => Self::Bool(false),
-            Some(b'[' | b'{') => Self::Raw(raw),
-            _ => raw.parse().map_or_else(|_| raw.parse().map_or(Self::Raw(raw), Self::Number), Self::Int),
-        }
-    }
-
-    fn text(self) -> Option<&'a str> {
-        match self {
-            Self::Text(text) | Self::Raw(text) if !text.is_empty() => Some(text),
-            _ => None,
-        }
-    }
-
-    fn integer(self) -> Option<i64> {
-        match self {
-            Self::Int(number) => Some(number),
-            Self::Text(text) => text.parse().ok(),
-            _ => None,
-        }
-    }
-
-    fn flag(self) -> Option<bool> {
-        match self {
-            Self::Bool(flag) => Some(flag),
-            Self::Text("true") => Some(true),
-            Self::Text("false") => Some(false),
-            _ => None,
-        }
-    }
-
-    /// Key=value notation has no types: digits are a number, as the wire's ids nearly always are.
-    fn id(self) -> Option<Id<'a>> {
-        match self {
-            Self::Int(number) => Some(Id::Int(number)),
-            Self::Text(text) | Self::Raw(text) => Some(Id::Text(text)),
-            _ => None,
-        }
-    }
-
-    fn stamp(self) -> Option<Stamp> {
-        #[expect(clippy::cast_precision_loss, reason = "an epoch in seconds to microseconds is exact enough")]
-        match self {
-            Self::Text(text) => time::parse(text).or_else(|| text.parse().ok().and_then(time::epoch)),
-            Self::Int(number) if number.unsigned_abs() >= 100_000_000_000_000_000 => {
-                Some(time::epoch_nanoseconds(number))
-            }
-            Self::Int(number) => time::epoch(number as f64),
-            Self::Number(number) => time::epoch(number),
-            _ => None,
-        }
-    }
-}
 
 /// The keys of one phase record.
 #[derive(Clone, Copy, Debug, Default)]

@@ -194,11 +194,10 @@ pub fn judge(case: &Case, keep: impl Fn(&CallVerdict) -> bool + Sync) -> Verdict
                 }
                 let verdict = call::judge_call(case, &runs, *index);
                 totals.count(&verdict);
-                if !keep(&verdict) {
-                    plain.learn(case, &runs, *index, &verdict);
-                }
                 if keep(&verdict) {
                     kept.push((*index, verdict));
+                } else {
+                    plain.learn(case, &runs, *index, &verdict);
                 }
             }
             (totals, kept)

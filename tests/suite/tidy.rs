@@ -94,8 +94,6 @@ fn files_stay_readable() {
         "event.rs",
         "jsonrpc.rs",
         "correlate/facts.rs",
-        "judge/run.rs",
-        "judge/call.rs",
         "correlate/steps.rs",
         "correlate/bind.rs",
         "correlate/messages.rs",

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     correlate::{self, AnswerKind, Author, Case, HttpFacts, Key, Mark, NONE, RpcId, Seen},
-    event::{Body, Direction},
-    judge::{CallVerdict, call},
+    event::{Body, ContentKind, Direction},
+    judge::{CallVerdict, call::OperationVerdict},
     report::{
         Report,
         names::{self, Names},
@@ -144,10 +144,20 @@ fn http(case: &Case, call: &correlate::Call, facts: &HttpFacts) -> Http {
     Http {
         post_count: facts.posts,
         statuses: statuses.collect(),
-        content_type: call::content_type(facts.content),
-        events: (facts.content == crate::event::ContentKind::EventStream).then_some(facts.events),
+        content_type: content_type(facts.content),
+        events: (facts.content == ContentKind::EventStream).then_some(facts.events),
         complete: complete(call.answer.kind, facts.body),
     }
+}
+
+/// Kind of the HTTP body, as a media type.
+fn content_type(content: ContentKind) -> Option<&'static str> {
+    Some(match content {
+        ContentKind::Json => "application/json",
+        ContentKind::EventStream => "text/event-stream",
+        ContentKind::Html => "text/html",
+        ContentKind::Other | ContentKind::Unknown => return None,
+    })
 }
 
 /// Whether the answer's body came to its end; unknown where the capture does not hold it or it is damaged, and where
@@ -192,12 +202,7 @@ fn missing(names: &Names<'_>, missing: &crate::judge::Missing) -> Missing {
 }
 
 /// One operation.
-pub(super) fn operation(
-    report: &Report<'_>,
-    names: &Names<'_>,
-    index: usize,
-    verdict: &call::OperationVerdict,
-) -> Operation {
+pub(super) fn operation(report: &Report<'_>, names: &Names<'_>, index: usize, verdict: &OperationVerdict) -> Operation {
     let case = report.case;
     let first = verdict.attempts.first().and_then(|call| case.calls.get(*call as usize));
     let retries = verdict.retries.iter().map(|retry| OperationRetry {

@@ -1,0 +1,164 @@
+//! The verdict of a call: the most cautious one among all attempts of its operation.
+
+mod facts;
+mod milestones;
+mod operation;
+mod plain;
+mod told;
+
+pub use facts::{CallFacts, EffectClass, effect_class};
+pub(super) use facts::{answer_is_servers, is_attempt, last_event};
+pub(super) use milestones::milestones;
+pub use milestones::{Milestones, Truth};
+pub(super) use operation::judge_operation;
+pub use operation::{OperationVerdict, RetryVerdict};
+pub(super) use plain::PlainCalls;
+pub(super) use told::role_of;
+
+use super::{
+    Evidence, Layer, Outcome, ReachVerdict, RunFacts, outcome, reach,
+    retry::{self, Opinion},
+};
+use crate::{
+    correlate::{AnswerKind, Author, Case, Key, Mark},
+    event::PhaseEvent,
+};
+use milestones::effects;
+use told::{attempt, code, conflicts, evidence, limit, missing, retry_origin};
+
+/// Something that would settle an open verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The artifact, and over which window.
+    pub artifact: String,
+    /// What the verdict would become if it shows the contact or receipt.
+    pub if_present: &'static str,
+    /// What the verdict would become if it covers the window and shows none.
+    pub if_absent: &'static str,
+}
+
+/// The verdict of a call.
+#[derive(Clone, Debug)]
+pub struct CallVerdict {
+    /// What the caller got.
+    pub outcome: Outcome,
+    /// Which layer failed.
+    pub layer: Layer,
+    /// The furthest confirmed event.
+    pub last_phase: Option<(PhaseEvent, Mark)>,
+    /// JSON-RPC code, else HTTP status behind a failure.
+    pub code: Option<i32>,
+    /// Who wrote the failing answer.
+    pub author: Author,
+    /// May it be sent again?
+    pub retry: Opinion,
+    /// What it reached.
+    pub reach: ReachVerdict,
+    /// Executions: proven, possible.
+    pub effects: (u32, u32),
+    /// Its milestones.
+    pub milestones: Milestones,
+    /// What would settle an open verdict.
+    pub missing: Vec<Missing>,
+    /// Facts on which witnesses contradict each other.
+    pub conflicts: Vec<(&'static str, Vec<Evidence>)>,
+    /// Why it was sent, if it repeats an earlier attempt.
+    pub retry_origin: Vec<&'static str>,
+    /// Number in its operation, counted from 1.
+    pub attempt: Option<u32>,
+    /// A known limit that its duration hits.
+    pub limit: Option<&'static str>,
+    /// Records that show it, in causal order.
+    pub evidence: Vec<Evidence>,
+}
+
+impl CallVerdict {
+    /// The words of outcome, layer, retry verdict and reach, as totals count them.
+    pub fn names(&self) -> [&'static str; 4] {
+        [self.outcome.name(), self.layer.name(), self.retry.verdict.name(), self.reach.answer.name()]
+    }
+}
+
+/// Judges one call; its retry verdict is that of its operation.
+pub(super) fn judge_call(case: &Case, runs: &[RunFacts<'_>], index: u32) -> CallVerdict {
+    let facts = facts_of(case, runs, index);
+    let outcome = outcome::outcome(&facts);
+    let milestones = milestones(&facts, outcome);
+    let reach = reach::call_reach(&facts, &milestones);
+    let retry = operation_opinion(case, runs, &facts, outcome, &milestones);
+    let layer = outcome::layer(&facts, outcome);
+    let effects = effects(&facts, &milestones);
+    let missing = missing(&facts, &retry);
+    CallVerdict {
+        outcome,
+        layer,
+        last_phase: last_event(case, index),
+        code: code(&facts, outcome),
+        author: facts.call.answer.author,
+        effects,
+        milestones,
+        missing,
+        conflicts: conflicts(&facts, &milestones),
+        retry_origin: retry_origin(&facts),
+        attempt: attempt(case, index),
+        limit: limit(&facts),
+        evidence: evidence(&facts),
+        retry,
+        reach,
+    }
+}
+
+fn facts_of<'c>(case: &'c Case, runs: &'c [RunFacts<'c>], index: u32) -> CallFacts<'c> {
+    let run = runs.get(case.calls[index as usize].run as usize);
+    CallFacts::new(case, run, index)
+}
+
+/// A call's verdict is the most cautious one among all attempts of its operation that are not proven unreached.
+fn operation_opinion(
+    case: &Case,
+    runs: &[RunFacts<'_>],
+    facts: &CallFacts<'_>,
+    outcome: Outcome,
+    milestones: &Milestones,
+) -> Opinion {
+    let mut own = retry::opinion(facts, outcome, milestones);
+    if own.verdict == retry::Caution::Safe
+        && let Some(other) = possibly_same(case, runs, facts)
+    {
+        own = retry::possibly_the_same(own, &other);
+    }
+    let Some(operation) = case.operation_of.get(&facts.index) else { return own };
+    for other in &case.operations[*operation as usize].attempts {
+        if *other == facts.index {
+            continue;
+        }
+        let other = facts_of(case, runs, *other);
+        let other_outcome = outcome::outcome(&other);
+        let other_milestones = self::milestones(&other, other_outcome);
+        if other_milestones.reached == Truth::False {
+            continue;
+        }
+        let opinion = retry::opinion(&other, other_outcome, &other_milestones);
+        if opinion.verdict > own.verdict {
+            own = opinion.of_another_attempt(&other);
+        }
+    }
+    own
+}
+
+/// Another call of the same tool in the run that may be the same operation, since not both recorded their arguments, and
+/// that succeeded or reached outside.
+fn possibly_same<'c>(case: &'c Case, runs: &'c [RunFacts<'c>], facts: &CallFacts<'_>) -> Option<CallFacts<'c>> {
+    if facts.class != EffectClass::Undeclared {
+        return None;
+    }
+    let run = runs.get(facts.call.run as usize)?;
+    run.run.calls.iter().copied().filter(|index| *index != facts.index).find_map(|index| {
+        let call = &case.calls[index as usize];
+        let unknown = call.args == Key::default() || facts.call.args == Key::default();
+        let same = call.method == facts.call.method && call.target == facts.call.target;
+        let other = (unknown && same).then(|| facts_of(case, runs, index))?;
+        let acted = call.answer.kind == AnswerKind::Result || other.attempts().next().is_some();
+        acted.then_some(other)
+    })
+}

@@ -1,0 +1,90 @@
+//! The verdict of an operation: whether its effect came about more than once, and which retry was justified.
+
+use super::{
+    facts_of,
+    milestones::{effects, milestones},
+    told::retry_origin,
+};
+use crate::{
+    correlate::{Case, Operation},
+    judge::{
+        RunFacts, outcome,
+        retry::{self, Opinion},
+    },
+};
+
+/// The verdict of an operation with two attempts or more.
+#[derive(Clone, Debug)]
+pub struct OperationVerdict {
+    /// The attempts.
+    pub attempts: Vec<u32>,
+    /// Executions: proven, possible.
+    pub effects: (u32, u32),
+    /// Whether the effect happened more than once: `no`, `possible`, `certain`.
+    pub duplicate: &'static str,
+    /// The attempts after the first.
+    pub retries: Vec<RetryVerdict>,
+}
+
+/// What is to be said of an attempt after the first.
+#[derive(Clone, Debug)]
+pub struct RetryVerdict {
+    /// The call.
+    pub call: u32,
+    /// Every origin that fits.
+    pub origin: Vec<&'static str>,
+    /// Was it justified by what the client could see?
+    pub ex_ante: retry::Caution,
+    /// Could it have added an effect, given everything: `harmed`, `harmless`, `possible`.
+    pub ex_post: &'static str,
+    /// `justified`, `lucky`, `unsafe`, `defect-below`.
+    pub quadrant: &'static str,
+}
+
+/// Judges an operation.
+pub(in crate::judge) fn judge_operation(case: &Case, runs: &[RunFacts<'_>], operation: &Operation) -> OperationVerdict {
+    let mut verdicts = Vec::new();
+    for call in &operation.attempts {
+        let facts = facts_of(case, runs, *call);
+        let outcome = outcome::outcome(&facts);
+        let milestones = milestones(&facts, outcome);
+        let effects = effects(&facts, &milestones);
+        let own = retry::opinion(&facts, outcome, &milestones);
+        verdicts.push((*call, outcome, effects, own, retry_origin(&facts)));
+    }
+    let effects = verdicts.iter().fold((0, 0), |sum, verdict| (sum.0 + verdict.2.0, sum.1 + verdict.2.1));
+    let repeated_after_success = verdicts.windows(2).any(|pair| pair[0].1.is_success());
+    let duplicate = match effects {
+        (lo, _) if lo >= 2 && !repeated_after_success => "certain",
+        (_, hi) if hi >= 2 => "possible",
+        _ => "no",
+    };
+    let retries = verdicts
+        .windows(2)
+        .map(|pair| retry_verdict(&pair[0].3, pair[0].2, pair[1].0, pair[1].2, pair[1].4.clone()))
+        .collect();
+    OperationVerdict { attempts: operation.attempts.clone(), effects, duplicate, retries }
+}
+
+fn retry_verdict(
+    before: &Opinion,
+    earlier: (u32, u32),
+    call: u32,
+    this: (u32, u32),
+    origin: Vec<&'static str>,
+) -> RetryVerdict {
+    use retry::Caution;
+    let ex_post = match (earlier, this) {
+        ((_, 0), _) | (_, (_, 0)) => "harmless",
+        ((lo, _), (other, _)) if lo > 0 && other > 0 => "harmed",
+        _ => "possible",
+    };
+    let justified = matches!(before.verdict, Caution::Safe | Caution::SafeIf);
+    let quadrant = match (justified, ex_post) {
+        (true, "harmed") => "defect-below",
+        (true, _) => "justified",
+        (false, "harmless") => "lucky",
+        (false, _) => "unsafe",
+    };
+    RetryVerdict { call, origin, ex_ante: before.verdict, ex_post, quadrant }
+}

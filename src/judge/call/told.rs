@@ -1,0 +1,189 @@
+//! What a verdict tells beside its answers: code, conflicts, origin of a retry, evidence, what is missing.
+
+use super::{
+    Missing,
+    facts::{CallFacts, EffectClass, event_of},
+    milestones::{Milestones, Truth},
+};
+use crate::{
+    correlate::{AnswerKind, Case, Mark, Seen, Sighting},
+    event::{PhaseEvent, ReachStage, Witness},
+    judge::{
+        Evidence, Outcome,
+        retry::{self, Opinion},
+    },
+};
+
+/// The JSON-RPC code where there is one, else the HTTP status behind a failure.
+pub(super) fn code(facts: &CallFacts<'_>, outcome: Outcome) -> Option<i32> {
+    if facts.call.answer.has_code {
+        return Some(facts.call.answer.code);
+    }
+    (outcome == Outcome::HttpError)
+        .then(|| facts.http.map(|http| i32::from(http.status)))
+        .flatten()
+        .filter(|status| *status > 0)
+}
+
+pub(super) fn conflicts(facts: &CallFacts<'_>, milestones: &Milestones) -> Vec<(&'static str, Vec<Evidence>)> {
+    let mut conflicts = Vec::new();
+    let other = facts.seen.iter().filter(|row| row.seen == Seen::OtherAnswer);
+    let other: Vec<Evidence> =
+        other.map(|row| Evidence::seen("shows another answer to the same request", row.mark)).collect();
+    if !other.is_empty() {
+        conflicts.push(("answer", other));
+    }
+    for (name, truth) in [("sent", milestones.sent), ("reached", milestones.reached), ("effected", milestones.effected)]
+    {
+        if truth == Truth::Both {
+            conflicts.push((name, evidence(facts)));
+        }
+    }
+    conflicts
+}
+
+/// Why a call that repeats an earlier one was sent, as far as the records tell.
+pub(super) fn retry_origin(facts: &CallFacts<'_>) -> Vec<&'static str> {
+    if facts.call.continues || facts.call.state_sent != 0 {
+        return vec!["continuation"];
+    }
+    if facts.has(Seen::Resent) {
+        let authorization = facts.seen.iter().any(|row| row.seen == Seen::Resent && matches!(row.number, 401 | 403));
+        return vec![if authorization { "authorization" } else { "unknown" }];
+    }
+    let Some(attempt) = attempt(facts.case, facts.index) else { return vec!["none"] };
+    if attempt <= 1 {
+        return vec!["none"];
+    }
+    let operation = &facts.case.operations[facts.case.operation_of[&facts.index] as usize];
+    let before = &facts.case.calls[operation.attempts[attempt as usize - 2] as usize];
+    if before.run != facts.call.run || before.session != facts.call.session {
+        return vec!["reconnect", "model", "manual"];
+    }
+    vec!["unknown"]
+}
+
+pub(super) fn attempt(case: &Case, index: u32) -> Option<u32> {
+    let operation = &case.operations[*case.operation_of.get(&index)? as usize];
+    let at = operation.attempts.iter().position(|call| *call == index)?;
+    u32::try_from(at + 1).ok()
+}
+
+/// Limits that cut at a round duration (`client-logs.md` 6.3), in seconds.
+static LIMITS: &[(i64, &str)] = &[
+    (30, "30 s: default start limit of several clients"),
+    (60, "60 s: default request limit of the TypeScript SDK, of nginx and of many load balancers"),
+    (100, "100 s: Cloudflare's answer limit"),
+    (120, "120 s: tool limit of several clients"),
+    (240, "240 s: tool limit of Claude Desktop"),
+    (300, "300 s: body limit of undici, idle limit of several clients"),
+    (600, "600 s: tool limit of Gemini CLI"),
+];
+
+pub(super) fn limit(facts: &CallFacts<'_>) -> Option<&'static str> {
+    let given_up =
+        facts.seen.iter().find(|row| matches!(row.seen, Seen::TimedOut | Seen::Cancelled | Seen::ConnectionClosed));
+    let failed = facts.call.answered.filter(|_| facts.call.answer.kind == AnswerKind::HttpError);
+    let end = given_up.map(|row| row.mark).or(failed)?;
+    let asked = facts.call.asked?;
+    let (from, to) = (facts.case.placed(asked)?.0, facts.case.placed(end)?.0);
+    let took = (to - from) / crate::time::MILLISECOND;
+    LIMITS.iter().find(|(seconds, _)| (took - seconds * 1000).abs() <= seconds * 10).map(|(_, name)| *name)
+}
+
+/// The records that show a call, in causal order.
+pub(super) fn evidence(facts: &CallFacts<'_>) -> Vec<Evidence> {
+    let mut rows: Vec<(PhaseEvent, Evidence)> = Vec::new();
+    for row in &facts.seen {
+        let order = event_of(facts.method, row, facts.call).unwrap_or(PhaseEvent::TimedOut);
+        rows.push((order, Evidence::seen(role_of(row), row.mark)));
+    }
+    for contact in &facts.contacts {
+        let role = match contact.stage {
+            ReachStage::Announced => "announces a contact with the outside",
+            ReachStage::NotConnected => "shows that a contact with the outside failed to connect",
+            _ => "shows a contact with the outside",
+        };
+        rows.push((PhaseEvent::ExternalAttempt, Evidence::seen(role, contact.attempt)));
+        if let Some(result) = contact.result.filter(|result| *result != contact.attempt) {
+            rows.push((PhaseEvent::ExternalResult, Evidence::seen("shows the answer of the outside", result)));
+        }
+    }
+    rows.sort_by_key(|(event, _)| *event);
+    rows.into_iter().map(|(_, evidence)| evidence).collect()
+}
+
+/// What a record shows, as a phrase.
+pub(in crate::judge) fn role_of(row: &Sighting) -> &'static str {
+    match row.seen {
+        Seen::Queued => "shows that the client queued the request",
+        Seen::Sent => "shows the request on its way to the server",
+        Seen::Received => "shows that the server had the request",
+        Seen::Handled => "shows that the handler ran",
+        Seen::AuthorizationRequested => "shows that authorization was asked for",
+        Seen::AuthorizationGranted => "shows that authorization was granted",
+        Seen::AuthorizationDenied => "shows that authorization was denied",
+        Seen::ServerRequest => "shows that the server asked the client something inside the call",
+        Seen::HandlerDone => "shows that the handler ended",
+        Seen::Responded => "shows the answer",
+        Seen::Delivered => "shows that the client had the answer",
+        Seen::LateAnswer => "shows an answer after the caller had stopped waiting",
+        Seen::OtherAnswer => "shows another answer to the same request",
+        Seen::ReplyLost => "shows that an answer was made and could not be delivered",
+        Seen::AnswerRejected => "shows that the client had an answer and rejected it",
+        Seen::Cancelled => "shows that the caller cancelled",
+        Seen::TimedOut => "shows that the caller stopped waiting",
+        Seen::ConnectionClosed => "shows that the connection closed with the request open",
+        Seen::ProcessEnded => "shows that the process ended with the request open",
+        Seen::NotConnected => "shows that there was no connection",
+        Seen::WriteFailed => "shows that the request could not be written",
+        Seen::CallFailed => "shows that the client reports a failure",
+        Seen::CallSucceeded => "shows that the client reports a success",
+        Seen::RefusedBeforeDispatch => "shows that the server refused it before dispatch",
+        Seen::NotForwarded => "shows that the hop in front of the server did not get it through",
+        Seen::ForwardedOnce => "shows that the hop in front of the server forwarded it once",
+        Seen::ForwardedAgain => "shows that the hop in front of the server forwarded it more than once",
+        Seen::UpstreamBroken => "shows that the hop lost the server after forwarding",
+        Seen::HiddenRetry => "shows that a layer retried by itself",
+        Seen::Resent => "shows the same request again",
+        Seen::Resumed => "shows that the client resumed the stream",
+        Seen::Contested => "may belong to this call or to another one",
+        Seen::Trouble => "shows a crash behind the call",
+    }
+}
+
+/// What would settle an open verdict, cheapest first.
+pub(super) fn missing(facts: &CallFacts<'_>, retry: &Opinion) -> Vec<Missing> {
+    use retry::Caution;
+    if retry.verdict == Caution::Unsafe || facts.class == EffectClass::None || retry.verdict == Caution::Safe {
+        return Vec::new();
+    }
+    let window = window_text(facts);
+    let mut missing = Vec::new();
+    let server_log = facts.seen.iter().any(|row| row.witness == Witness::Server);
+    if !server_log {
+        missing.push(Missing {
+            artifact: format!("server stderr or phase log{window}"),
+            if_present: "unsafe",
+            if_absent: "safe-if",
+        });
+    }
+    if !facts.contacts.iter().any(|contact| contact.witness == Witness::Network) {
+        let artifact = format!("egress log or kernel trace of the server{window}");
+        missing.push(Missing { artifact, if_present: "unsafe", if_absent: "safe-if" });
+        let artifact = format!("the log of the service that the tool calls{window}");
+        missing.push(Missing { artifact, if_present: "unsafe", if_absent: "unknown" });
+    }
+    missing
+}
+
+/// ` from … to …`, as far as times tell.
+fn window_text(facts: &CallFacts<'_>) -> String {
+    let digits = |mark: Mark| facts.case.sources[mark.origin.source.0 as usize].digits.min(3);
+    let text = |mark: Mark| mark.at.map(|at| at.rfc3339(digits(mark)));
+    match (facts.call.asked.and_then(text), facts.call.answered.and_then(text)) {
+        (Some(from), Some(to)) => format!(" from {from} to {to}"),
+        (Some(from), None) => format!(" from {from} to the end of the process"),
+        _ => String::new(),
+    }
+}

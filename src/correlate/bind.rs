@@ -18,6 +18,7 @@ const SLACK: i64 = SECOND;
 impl Correlator {
     pub(super) fn bind(&mut self) {
         self.drop_foreign_contacts();
+        let mut of_run: Vec<Vec<u32>> = vec![Vec::new(); self.case.runs.len()];
         for index in 0..self.case.contacts.len() {
             let contact = self.case.contacts[index];
             let run = self.run_of(&contact);
@@ -27,9 +28,12 @@ impl Correlator {
             if slot.vouched != ReachSource::PhaseEvent || slot.call == NONE {
                 slot.kind = kind;
             }
+            if let (Some(contacts), Ok(index)) = (of_run.get_mut(run as usize), u32::try_from(index)) {
+                contacts.push(index);
+            }
         }
-        for run in 0..u32::try_from(self.case.runs.len()).unwrap_or(u32::MAX) {
-            self.bind_run(run);
+        for (run, contacts) in (0..).zip(of_run) {
+            self.bind_run(run, contacts);
         }
         self.bind_remarks();
     }
@@ -113,12 +117,7 @@ impl Correlator {
         if holding.next().is_some() { None } else { only }
     }
 
-    fn bind_run(&mut self, run: u32) {
-        let contacts: Vec<u32> = (0_u32..)
-            .zip(&self.case.contacts)
-            .filter(|(_, contact)| contact.run == run)
-            .map(|(index, _)| index)
-            .collect();
+    fn bind_run(&mut self, run: u32, contacts: Vec<u32>) {
         if contacts.is_empty() {
             return;
         }

@@ -1,7 +1,8 @@
 //! The one gate that masks secrets in text from a log, before it is cut, escaped or printed.
 //!
-//! It does not neutralize markup: that is `escape`. A table of kinds ([`SECRETS`]) drives it. One multi-pattern search
-//! finds candidates, byte scanners look at each; text without a candidate is returned as it is.
+//! It does not neutralize markup: that is `escape`. A table of kinds ([`SECRETS`]) drives it: patterns of what shows by
+//! itself that it is a secret, and keys whose value is one. How far such a value reaches, in whatever state of
+//! escaping, is no pattern; that is `value`.
 //!
 //! What is masked reads `[redacted:KIND]`; key, scheme and public prefix stay. When in doubt it masks too much.
 //! Masking twice changes nothing more, and a secret that the end of the text cut is still masked.
@@ -18,9 +19,9 @@ mod words;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
-pub use secrets::{Body, Key, Prefix, SECRETS, Secret, Value};
+pub use secrets::{Key, SECRETS, Secret, Shape, Value};
 
 use super::escape::visible;
 use secrets::name;
@@ -47,119 +48,55 @@ pub struct Found {
     pub sure: bool,
 }
 
-/// What a hit of the search may begin.
-#[derive(Clone, Copy, Debug)]
-enum Anchor {
-    Key,
-    Prefix(&'static str, &'static Prefix),
-    Bearer,
-    Basic,
-    Session,
-    Jwt,
-    PrivateKey,
-    PrivateKeyTail,
-    Url,
-    EscapedUrl,
-    UserOption,
-    Email,
-    Telegram,
-    Discord,
+/// The patterns of the table, and which of them occur in a text at all.
+struct Shapes {
+    any: RegexSet,
+    each: Vec<(&'static str, Shape, Regex)>,
 }
 
-/// The patterns of the search and what each may begin.
-struct Search {
-    patterns: AhoCorasick,
-    anchors: Vec<Anchor>,
-}
-
-static SEARCH: LazyLock<Search> = LazyLock::new(|| {
-    let mut anchors: Vec<(&str, Anchor)> = keyed::ANCHORS.iter().map(|text| (*text, Anchor::Key)).collect();
-    for secret in SECRETS {
-        anchors.extend(secret.prefixes.iter().map(|prefix| (prefix.text, Anchor::Prefix(secret.name, prefix))));
+static SHAPES: LazyLock<Shapes> = LazyLock::new(|| {
+    let shapes = || SECRETS.iter().flat_map(|secret| secret.shapes.iter().map(|shape| (secret.name, *shape)));
+    let any = RegexSetBuilder::new(shapes().map(|(_, shape)| shape.pattern)).unicode(false).build();
+    Shapes {
+        any: any.expect("the table holds patterns only"),
+        each: shapes().map(|(kind, shape)| (kind, shape, regex(shape.pattern))).collect(),
     }
-    anchors.extend([
-        ("bearer", Anchor::Bearer),
-        ("basic", Anchor::Basic),
-        ("session", Anchor::Session),
-        // supergateway 3.x.
-        ("response finished ", Anchor::Session),
-        ("response closed ", Anchor::Session),
-        ("eyJ", Anchor::Jwt),
-        ("-----BEGIN ", Anchor::PrivateKey),
-        ("-----END ", Anchor::PrivateKeyTail),
-        ("://", Anchor::Url),
-        (":\\", Anchor::EscapedUrl),
-        (" -u ", Anchor::UserOption),
-        (" --user ", Anchor::UserOption),
-        ("@", Anchor::Email),
-        ("%40", Anchor::Email),
-        ("\\u0040", Anchor::Email),
-        (":AA", Anchor::Telegram),
-        ("%3AAA", Anchor::Telegram),
-    ]);
-    let discord = ["MD", "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT", "Oj", "Oz"];
-    anchors.extend(discord.map(|text| (text, Anchor::Discord)));
-    let patterns = AhoCorasick::builder()
-        .match_kind(MatchKind::Standard)
-        .ascii_case_insensitive(true)
-        .build(anchors.iter().map(|(text, _)| text))
-        .expect("a few hundred short patterns always fit");
-    Search { patterns, anchors: anchors.into_iter().map(|(_, anchor)| anchor).collect() }
 });
+
+/// A pattern over bytes: text may be cut anywhere, and everything that matters here is ASCII.
+fn regex(pattern: &str) -> Regex {
+    RegexBuilder::new(pattern).unicode(false).build().expect("the program holds patterns only")
+}
 
 /// One walk over a text.
 struct Scan<'t> {
     text: &'t str,
     bytes: &'t [u8],
     found: Vec<Found>,
-    /// Marks up to which a sort of scanner has already been, so that hostile text costs no quadratic time.
-    last_key: usize,
-    token_end: usize,
-    dull_end: usize,
-    jwt_end: usize,
-    key_end: usize,
+    /// The end of the last value without quotes. What begins inside it ends where it does.
     plain_end: usize,
     container_end: usize,
 }
 
 impl<'t> Scan<'t> {
     fn new(text: &'t str) -> Self {
-        Self {
-            text,
-            bytes: text.as_bytes(),
-            found: Vec::new(),
-            last_key: 0,
-            token_end: 0,
-            dull_end: 0,
-            jwt_end: 0,
-            key_end: 0,
-            plain_end: 0,
-            container_end: 0,
-        }
+        Self { text, bytes: text.as_bytes(), found: Vec::new(), plain_end: 0, container_end: 0 }
     }
 
     fn run(mut self) -> Vec<Found> {
-        for hit in SEARCH.patterns.find_overlapping_iter(self.bytes) {
-            let (at, to) = (hit.start(), hit.end());
-            match SEARCH.anchors.get(hit.pattern().as_usize()).copied() {
-                Some(Anchor::Key) => self.key(at, to),
-                Some(Anchor::Prefix(kind, prefix)) => self.prefixed(kind, prefix, at),
-                Some(Anchor::Bearer) => self.bearer(at, to),
-                Some(Anchor::Basic) => self.basic(at, to),
-                Some(Anchor::Session) => self.session(to),
-                Some(Anchor::Jwt) => self.jwt(at, to),
-                Some(Anchor::PrivateKey) => self.private_key(at, to),
-                Some(Anchor::PrivateKeyTail) => self.private_key_tail(at, to),
-                Some(Anchor::Url) => self.url(to),
-                Some(Anchor::EscapedUrl) => self.escaped_url(at + 1),
-                Some(Anchor::UserOption) => self.user_option(at, to),
-                Some(Anchor::Email) => self.email(at, to),
-                Some(Anchor::Telegram) => self.telegram(at, to),
-                Some(Anchor::Discord) => self.discord(at),
-                None => {}
+        for index in SHAPES.any.matches(self.bytes) {
+            let (kind, shape, regex) = &SHAPES.each[index];
+            for captures in regex.captures_iter(self.bytes) {
+                for group in captures.iter().skip(usize::from(captures.len() > 1)).flatten() {
+                    let text = self.text.get(group.range()).unwrap_or_default();
+                    if !text.is_empty() && !is_masked(text) && !value::is_placeholder(text) && (shape.check)(text) {
+                        self.found.push(Found { start: group.start(), end: group.end(), kind, sure: true });
+                    }
+                }
             }
         }
-        self.private_key_lines();
+        self.private_keys();
+        self.keys();
         self.merged()
     }
 
@@ -255,7 +192,7 @@ pub fn first_secret(text: &str) -> Option<&'static str> {
 
 /// The end of a mask of ours at this place. Only known kinds count: nothing can hide in a mask.
 fn mask_end(text: &str, at: usize) -> Option<usize> {
-    let kind = text.get(at..)?.strip_prefix(MASK)?;
+    let kind = text.get(at..).filter(|rest| rest.starts_with('['))?.strip_prefix(MASK)?;
     let secret =
         SECRETS.iter().find(|secret| kind.strip_prefix(secret.name).is_some_and(|rest| rest.starts_with(']')))?;
     Some(at + MASK.len() + secret.name.len() + 1)
@@ -267,14 +204,22 @@ fn is_masked(value: &str) -> bool {
     mask_end(value, at) == Some(value.len()) && value.get(..at).is_some_and(is_public_prefix)
 }
 
-/// Nothing, a scheme, or a prefix of the table.
+/// Nothing, a scheme, or what may be the public prefix of a token.
 fn is_public_prefix(text: &str) -> bool {
     let text = text.trim_start();
     let scheme = ["bearer ", "basic ", "token "]
         .into_iter()
         .find(|scheme| scan::starts_with(text.as_bytes(), 0, scheme.as_bytes()));
     let text = text.get(scheme.map_or(0, str::len)..).unwrap_or_default();
-    text.is_empty()
-        || text == "eyJ"
-        || SECRETS.iter().flat_map(|secret| secret.prefixes).any(|prefix| prefix.text == text)
+    text.is_empty() || PREFIXES.is_match(text.as_bytes())
 }
+
+/// The public prefixes of the table: what its examples have before the secret, where that is one word.
+static PREFIXES: LazyLock<Regex> = LazyLock::new(|| {
+    let examples = SECRETS.iter().filter(|secret| !secret.shapes.is_empty()).flat_map(|secret| secret.masked);
+    let prefixes = examples.filter_map(|example| example.split_once('{')).map(|(prefix, _)| prefix);
+    let words = prefixes
+        .filter(|prefix| !prefix.is_empty() && prefix.bytes().all(|byte| scan::is_key_byte(byte) || byte == b'/'));
+    let words: Vec<String> = words.map(regex::escape).collect();
+    regex(&format!(r"\A(?:{}|eyJ|hooks\.slack\.com/services/)\z", words.join("|")))
+});

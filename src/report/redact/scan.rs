@@ -105,24 +105,6 @@ pub(super) fn closing(bytes: &[u8], open: Quote) -> Option<Quote> {
     }
 }
 
-/// The opening quote of the string whose closing quote is given, at most `reach` bytes before it.
-pub(super) fn opening(bytes: &[u8], close: Quote, reach: usize) -> Option<Quote> {
-    let from = close.start.saturating_sub(reach);
-    let head = bytes.get(from..close.start)?;
-    match close.mark {
-        Mark::Plain { quote, level } => memchr::memrchr_iter(quote, head).find_map(|found| {
-            let at = from + found;
-            let slashes = slashes_before(bytes, at);
-            closes(level, slashes).then(|| Quote { mark: close.mark, start: at - slashes.min(level), end: at + 1 })
-        }),
-        Mark::Encoded(text) => (0..head.len()).rev().find_map(|found| {
-            let at = from + found;
-            let fits = at + text.len() <= close.start && starts_with(bytes, at, text);
-            fits.then_some(Quote { mark: close.mark, start: at - slashes_before(bytes, at), end: at + text.len() })
-        }),
-    }
-}
-
 /// The end of a terminal escape sequence (ECMA-48 CSI) that begins here, raw or written as `\x1b[` or `\u001b[`.
 fn escape_sequence(bytes: &[u8], at: usize) -> Option<usize> {
     let mut end = match bytes.get(at)? {
@@ -185,18 +167,6 @@ pub(super) fn is_key_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// Longer keys are not looked at as a whole.
-const KEY_REACH: usize = 96;
-
-/// The key around a hit: its start and end.
-pub(super) fn key_around(bytes: &[u8], from: usize, to: usize) -> (usize, usize) {
-    let head = bytes.get(..from).unwrap_or_default();
-    let back = head.iter().rev().take(KEY_REACH).take_while(|byte| is_key_byte(**byte)).count();
-    let tail = bytes.get(to..).unwrap_or_default();
-    let end = to + tail.iter().take(KEY_REACH).take_while(|byte| is_key_byte(**byte)).count();
-    (strip_escape(bytes, from - back).min(from), end)
-}
-
 /// Moves the start of a word past the rest of an escape that was glued to it: `\n`, `\u000a`, `%0A`, `ESC [ 3 m`.
 pub(super) fn strip_escape(bytes: &[u8], start: usize) -> usize {
     let Some(before) = start.checked_sub(1).and_then(|at| bytes.get(at)) else { return start };
@@ -234,16 +204,6 @@ pub(super) fn strip_escape(bytes: &[u8], start: usize) -> usize {
 fn is_escape_start(bytes: &[u8], bracket: usize) -> bool {
     let head = bytes.get(..bracket).unwrap_or_default();
     head.ends_with(b"\x1b") || head.ends_with(b"x1b") || head.ends_with(b"u001b") || head.ends_with(b"033")
-}
-
-/// Whether a word begins here: nothing that could be its beginning stands before it.
-pub(super) fn starts_word(bytes: &[u8], at: usize) -> bool {
-    let head = bytes.get(..at).unwrap_or_default();
-    let back = head.iter().rev().take(8).take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    if back == 0 {
-        return !matches!(head.last(), Some(b'_'));
-    }
-    back < 8 && strip_escape(bytes, at - back) == at
 }
 
 /// The end of the run of bytes that satisfy `is`.

@@ -1,6 +1,8 @@
-//! The table of secret kinds: what is masked, under which name, and how it is recognized.
+//! The table of secret kinds: what is masked, under which name, how it is recognized, and what must and must not be.
 //!
-//! It does not search: `shape` looks for tokens that carry their own prefix, `keyed` for values behind a telling key.
+//! A new kind is a new row. Tests are made of the examples. It does not search: `mod` runs the shapes, `keyed` the keys.
+
+use super::shape;
 
 /// One kind of secret. Its name stands in the mask: `[redacted:NAME]`.
 #[derive(Debug)]
@@ -11,45 +13,30 @@ pub struct Secret {
     pub doc: &'static str,
     /// Whether finding it in a log is a fault of the logger. Not so for e-mail addresses and session ids.
     pub leak: bool,
-    /// Tokens with a public prefix, which stays readable.
-    pub prefixes: &'static [Prefix],
+    /// What shows by itself that it is a secret.
+    pub shapes: &'static [Shape],
     /// Keys whose value is the secret.
     pub keys: &'static [Key],
+    /// Texts in which `{}` (or `{hex}`, `{upper}` for other alphabets) stands for a secret that must not survive.
+    pub masked: &'static [&'static str],
+    /// Texts that resemble one and must stay as they are.
+    pub kept: &'static [&'static str],
 }
 
-/// A token with a public prefix.
+/// A pattern.
 #[derive(Clone, Copy, Debug)]
-pub struct Prefix {
-    /// The prefix, exactly as written.
-    pub text: &'static str,
-    /// The fewest characters after it. At the end of a cut text four are enough.
-    pub least: usize,
-    /// Which characters follow.
-    pub body: Body,
-    /// The prefix is so short that it counts only at the start of a word, and with a digit or a capital behind it.
-    pub word: bool,
+pub struct Shape {
+    /// The syntax of the `regex` crate. What its groups match is masked; without groups, all of it.
+    pub pattern: &'static str,
+    /// What a pattern cannot say about the text of a group.
+    pub check: fn(&str) -> bool,
 }
 
-/// The alphabet behind a prefix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body {
-    /// Letters, digits, `_` and `-`.
-    Url,
-    /// The same and `.`, `+`, `/`, `=`, `~`.
-    Wide,
-    /// Capitals and digits.
-    Upper,
-    /// Hexadecimal digits.
-    Hex,
-    /// Letters and digits: for prefixes that begin ordinary identifiers.
-    Mixed,
-}
-
-/// A key whose value is a secret.
+/// Keys whose value is a secret.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// The last words of the key in lower case with single spaces; with a leading `*` the end of its
-    /// last word, with a leading `+` the last word of several.
+    /// The last words of each key in lower case with single spaces, `|` between keys; with a leading `*` the end of
+    /// its last word, with a leading `+` the last word of several.
     pub text: &'static str,
     /// What its value looks like.
     pub value: Value,
@@ -64,8 +51,12 @@ pub enum Value {
     Phrase,
     /// A scheme, which stays readable, and credentials.
     Header,
-    /// The rest of the line.
+    /// The rest of the line, or every string of a list or object.
     Line,
+    /// One word that is no number, or every string of a list or object.
+    Bag,
+    /// One word; numbers count from four digits.
+    Digits,
     /// One word, in the query of a URL or in a name/value pair only: the key is too common elsewhere.
     Query,
     /// One word; without a separator after the key only where it looks opaque.
@@ -74,12 +65,43 @@ pub enum Value {
     Opaque,
 }
 
-const fn strong(text: &'static str) -> Prefix {
-    Prefix { text, least: 12, body: Body::Url, word: false }
+/// A run of characters, this many at least; at the end of a text that was cut four are enough.
+macro_rules! run {
+    ($class:literal, $least:literal) => {
+        concat!("(", $class, "{", $least, ",}|", $class, r"{4,}\z)")
+    };
 }
 
-const fn weak(text: &'static str, least: usize, body: Body) -> Prefix {
-    Prefix { text, least, body, word: true }
+/// The start of a word, where no letter, digit or `_` stands before it but the end of an escape.
+macro_rules! edge {
+    () => {
+        r"(?:^|[^A-Za-z0-9_]|\\[nrtfb]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%(?:25)?[0-9A-Fa-f]{2}|\[[0-9;]*m)"
+    };
+}
+
+/// What stands between two words of a command line, also as elements of a list.
+macro_rules! gap {
+    () => {
+        r#"(?:\s|\\*["'],\s*\\*["'])\s*"#
+    };
+}
+
+/// A token behind a prefix that nothing else begins with.
+macro_rules! token {
+    ($prefix:literal) => {
+        shape(concat!("(?:", $prefix, ")", run!("[A-Za-z0-9_-]", "12")))
+    };
+}
+
+/// A token behind a prefix that is so short that it counts only at the start of a word, and with a digit or a capital.
+macro_rules! word_token {
+    ($prefix:literal, $class:literal, $least:literal) => {
+        Shape { pattern: concat!(edge!(), "(?:", $prefix, ")", run!($class, $least)), check: shape::is_telling }
+    };
+}
+
+const fn shape(pattern: &'static str) -> Shape {
+    Shape { pattern, check: shape::is_anything }
 }
 
 const fn key(text: &'static str, value: Value) -> Key {
@@ -90,307 +112,510 @@ const fn word(text: &'static str) -> Key {
     key(text, Value::Word)
 }
 
-const fn query(text: &'static str) -> Key {
-    key(text, Value::Query)
+const fn row(name: &'static str, doc: &'static str) -> Secret {
+    Secret { name, doc, leak: true, shapes: &[], keys: &[], masked: &[], kept: &[] }
 }
 
-const fn prefixed(name: &'static str, doc: &'static str, prefixes: &'static [Prefix]) -> Secret {
-    Secret { name, doc, leak: true, prefixes, keys: &[] }
-}
-
-const fn keyed(name: &'static str, doc: &'static str, keys: &'static [Key]) -> Secret {
-    Secret { name, doc, leak: true, prefixes: &[], keys }
-}
-
-/// Names that code refers to, since their shape needs more than a prefix or a key.
+/// Names that code refers to.
 pub(super) mod name {
-    pub(in super::super) const BEARER: &str = "bearer";
-    pub(in super::super) const BASIC: &str = "basic";
-    pub(in super::super) const JWT: &str = "jwt";
-    pub(in super::super) const PRIVATE_KEY: &str = "private-key";
-    pub(in super::super) const URL_PASSWORD: &str = "url-password";
     pub(in super::super) const EMAIL: &str = "email";
-    pub(in super::super) const SESSION: &str = "session";
-    pub(in super::super) const TELEGRAM: &str = "telegram-token";
-    pub(in super::super) const DISCORD: &str = "discord-token";
+    pub(in super::super) const PRIVATE_KEY: &str = "private-key";
     pub(in super::super) const API_KEY: &str = "api-key";
 }
 
 /// Every kind. For keys the first match in this order wins.
 pub static SECRETS: &[Secret] = &[
-    keyed(
-        "authorization",
-        "Credentials of an `Authorization` or `Proxy-Authorization` header (RFC 9110 11.6.2) in any notation.",
-        &[key("authorization", Value::Header), key("http authorization", Value::Header)],
-    ),
-    keyed(
-        "cookie",
-        "Values of `Cookie` and `Set-Cookie` headers (RFC 6265), and the cookie lists of HAR files.",
-        &[key("cookie", Value::Line), key("cookies", Value::Line), key("cookie2", Value::Line)],
-    ),
     Secret {
-        name: name::SESSION,
-        doc: "A session id: `Mcp-Session-Id` (MCP 2025-03-26 and later), `sessionId` of the older SSE transport, and \
-              session cookies, also
-              where prose names it (supergateway 3.x: `Session access count 1 -> 2 for ID`). Whoever holds it can speak in the session.",
-        leak: false,
-        prefixes: &[],
         keys: &[
-            key("session id", Value::Id),
-            key("*sessionid", Value::Id),
-            key("*sessid", Value::Id),
-            key("mcp session", Value::Id),
-            key("session", Value::Opaque),
-            key("sid", Value::Opaque),
+            key("authorization|http authorization|authz|x auth|npm auth|legacy auth|dpop|d po p", Value::Header),
+            key("auth", Value::Opaque),
         ],
+        masked: &[
+            "Proxy-Authorization: Digest username=\"bob\", response=\"{}\"",
+            "Authorization: AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host, Signature={}",
+            "authorization: Custom one {}",
+            "DPoP: {}",
+            "Authorization: DPoP {}",
+            "_auth={}==",
+        ],
+        kept: &["event=authorization_requested phase=execution authorization: none", "auth: oauth2", "auth=required"],
+        ..row(
+            "authorization",
+            "Credentials of an `Authorization`, `Proxy-Authorization` (RFC 9110 11.6.2) or `DPoP` (RFC 9449) header in \
+             any notation.",
+        )
     },
-    keyed(name::BEARER, "A bearer token (RFC 6750) wherever it stands.", &[word("bearer")]),
-    keyed(name::BASIC, "User and password of the Basic scheme (RFC 7617) wherever they stand.", &[]),
-    keyed(name::JWT, "A JSON Web Token (RFC 7519): `eyJ….eyJ….…`. The `eyJ` stays.", &[]),
-    prefixed("anthropic-key", "Anthropic API keys and OAuth tokens, `sk-ant-…`.", &[strong("sk-ant-")]),
-    prefixed(
-        "openai-key",
-        "OpenAI keys, `sk-…`, `sk-proj-…`, and those of the many services that copied the form.",
-        &[
-            strong("sk-proj-"),
-            strong("sk-svcacct-"),
-            strong("sk-admin-"),
-            strong("sk-or-v1-"),
-            weak("sk-", 16, Body::Url),
-        ],
-    ),
-    prefixed(
-        "github-token",
-        "GitHub tokens: personal, OAuth, app, server and refresh.",
-        &[strong("ghp_"), strong("gho_"), strong("ghu_"), strong("ghs_"), strong("ghr_"), strong("github_pat_")],
-    ),
-    prefixed(
-        "gitlab-token",
-        "GitLab tokens: personal, deploy, runner, trigger, build, feed, agent, SCIM, OAuth secret.",
-        &[
-            strong("glpat-"),
-            strong("gldt-"),
-            strong("glrt-"),
-            strong("glptt-"),
-            strong("glcbt-"),
-            strong("glft-"),
-            strong("glagent-"),
-            strong("glsoat-"),
-            strong("gloas-"),
-        ],
-    ),
-    prefixed(
-        "slack-token",
-        "Slack tokens, `xoxb-…`, `xapp-…`, and incoming web hooks.",
-        &[
-            strong("xoxb-"),
-            strong("xoxp-"),
-            strong("xoxa-"),
-            strong("xoxr-"),
-            strong("xoxs-"),
-            strong("xoxc-"),
-            strong("xoxd-"),
-            strong("xoxe-"),
-            strong("xoxe."),
-            strong("xapp-"),
-            Prefix { text: "hooks.slack.com/services/", least: 8, body: Body::Wide, word: false },
-        ],
-    ),
     Secret {
-        name: "aws-key",
-        doc: "AWS access key ids (`AKIA…`, `ASIA…`) and the secret keys, which have no shape and are known by their key.",
-        leak: true,
-        prefixes: &[weak("AKIA", 12, Body::Upper), weak("ASIA", 12, Body::Upper)],
-        keys: &[word("secret access key"), word("*secretaccesskey"), word("aws secret key"), word("aws access key id")],
+        keys: &[key("cookie|cookies|cookie2", Value::Line)],
+        shapes: &[shape(concat!(
+            edge!(),
+            r#"curl\b[^\n]*?\s(?:-b|--cookie)\s*\\*["']?([A-Za-z0-9_.-]+=[^\s"'\\\[]+)"#
+        ))],
+        masked: &[
+            "Cookie: a=\"x\"; b={}; c={}",
+            "Set-Cookie: sid={}; Path=/; HttpOnly",
+            "\"cookies\":[{\"name\":\"a\",\"value\":\"{}\",\"path\":\"/\"}]",
+            "curl -b 'a={}' https://x.test/",
+        ],
+        kept: &["\"cookies\": [], \"headers\": [{\"name\":\"host\",\"value\":\"x.test\"}]", "curl -b jar.txt x.test"],
+        ..row("cookie", "Values of `Cookie` and `Set-Cookie` headers (RFC 6265), and the cookie lists of HAR files.")
     },
-    prefixed(
-        "google-key",
-        "Google API keys (`AIza…`), access tokens (`ya29.…`), refresh tokens (`1//0…`) and client secrets.",
-        &[
-            Prefix { text: "AIza", least: 20, body: Body::Url, word: false },
-            strong("ya29."),
-            strong("GOCSPX-"),
-            weak("1//0", 20, Body::Url),
-        ],
-    ),
-    prefixed(
-        "stripe-key",
-        "Stripe secret and restricted keys and web hook secrets.",
-        &[strong("sk_live_"), strong("sk_test_"), strong("rk_live_"), strong("rk_test_"), strong("whsec_")],
-    ),
-    prefixed(
-        "twilio-key",
-        "Twilio account and key ids, `AC` or `SK` and 32 hexadecimal digits.",
-        &[weak("SK", 32, Body::Hex), weak("AC", 32, Body::Hex)],
-    ),
-    prefixed(
-        "sendgrid-key",
-        "SendGrid keys, `SG.….…`.",
-        &[Prefix { text: "SG.", least: 16, body: Body::Wide, word: true }],
-    ),
-    prefixed("npm-token", "npm access tokens.", &[weak("npm_", 20, Body::Mixed)]),
-    prefixed("pypi-token", "PyPI upload tokens.", &[strong("pypi-AgE"), weak("pypi-", 30, Body::Url)]),
-    prefixed("huggingface-token", "Hugging Face tokens.", &[weak("hf_", 16, Body::Mixed), strong("api_org_")]),
-    prefixed(
-        "digitalocean-token",
-        "DigitalOcean personal, OAuth and refresh tokens.",
-        &[strong("dop_v1_"), strong("doo_v1_"), strong("dor_v1_")],
-    ),
-    prefixed("linear-token", "Linear API keys and OAuth tokens.", &[strong("lin_api_"), strong("lin_oauth_")]),
-    prefixed(
-        "notion-token",
-        "Notion integration secrets, old and new form.",
-        &[weak("ntn_", 16, Body::Mixed), weak("secret_", 24, Body::Mixed)],
-    ),
-    prefixed(
-        "shopify-token",
-        "Shopify access tokens and shared secrets.",
-        &[strong("shpat_"), strong("shpca_"), strong("shppa_"), strong("shpss_")],
-    ),
-    prefixed(
-        "service-token",
-        "Tokens of further services that mark them with a prefix: Groq, xAI, Perplexity, Replicate, Tavily, Figma, \
-         Databricks, Atlassian, HubSpot, Sentry, Docker Hub, Vault, age, Grafana, Supabase, Postman, New Relic, Fly, \
-         Facebook, Square, Cloudflare.",
-        &[
-            strong("gsk_"),
-            weak("xai-", 20, Body::Url),
-            strong("pplx-"),
-            weak("r8_", 16, Body::Mixed),
-            strong("tvly-"),
-            strong("figd_"),
-            weak("dapi", 30, Body::Hex),
-            strong("ATATT3"),
-            strong("pat-na1-"),
-            strong("pat-eu1-"),
-            strong("sntrys_"),
-            strong("sntryu_"),
-            strong("dckr_pat_"),
-            strong("dckr_oat_"),
-            weak("hvs.", 16, Body::Url),
-            weak("hvb.", 16, Body::Url),
-            strong("AGE-SECRET-KEY-1"),
-            strong("glsa_"),
-            strong("glc_eyJ"),
-            strong("sbp_"),
-            strong("sb_secret_"),
-            strong("PMAK-"),
-            strong("NRAK-"),
-            weak("fo1_", 16, Body::Url),
-            weak("EAACEdEose0cBA", 8, Body::Mixed),
-            strong("sq0csp-"),
-            strong("sq0atp-"),
-            weak("EAAA", 40, Body::Url),
-            weak("cfut_", 16, Body::Url),
-        ],
-    ),
-    keyed(name::TELEGRAM, "Telegram bot tokens, `DIGITS:AA…`. The digits, the public id of the bot, stay.", &[]),
-    keyed(name::DISCORD, "Discord bot tokens: three parts of base64, the first a numeric user id.", &[]),
     Secret {
-        name: name::PRIVATE_KEY,
-        doc: "PEM private keys (RFC 7468), whole or cut, also with escaped line ends, and keys named so.",
-        leak: true,
-        prefixes: &[],
-        keys: &[key("private key", Value::Phrase), key("*privatekey", Value::Phrase), word("ssh key")],
+        leak: false,
+        shapes: &[shape(concat!(
+            r"(?i)(?:session|response (?:finished|closed) )(?:[A-Za-z0-9-]*[ .()>,_]+)*?",
+            r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})(?:[^A-Za-z0-9-]|\z)",
+        ))],
+        keys: &[key("session id|*sessionid|*sessid|mcp session", Value::Id), key("session|sid", Value::Opaque)],
+        masked: &[
+            "Created new transport with session ID: {}",
+            "Received POST message for sessionId {}",
+            "Received session ID:            \n               {}   ",
+            "POST /messages/?session_id={} HTTP/1.1",
+        ],
+        kept: &["Bad Request: No valid session ID provided", "session closed; sid=a"],
+        ..row(
+            "session",
+            "A session id: `Mcp-Session-Id` (MCP 2025-03-26 and later), `sessionId` of the older SSE transport, and \
+             session cookies, also where prose names it (supergateway 3.x: `Session access count 1 -> 2 for ID`). \
+             Whoever holds it can speak in the session.",
+        )
     },
-    keyed(name::URL_PASSWORD, "The password in `scheme://user:password@host` (RFC 3986 3.2.1).", &[]),
-    keyed(
-        "signed-url",
-        "Parameters that sign or open a URL: AWS, Google Cloud, Azure SAS, OAuth codes.",
-        &[
-            word("amz signature"),
-            word("amz credential"),
-            word("amz security token"),
-            word("goog signature"),
-            word("goog credential"),
-            query("sig"),
-            query("signature"),
-            query("hmac"),
-            query("code"),
-            query("assertion"),
-            query("ticket"),
-            word("auth code"),
-            word("authorization code"),
-            word("device code"),
-            word("code verifier"),
-            word("client assertion"),
+    Secret {
+        shapes: &[Shape {
+            pattern: concat!(
+                edge!(),
+                r"(?i:bearer)(?:\+|\\+u0020|%20|[ \t]+)",
+                r"((?:[A-Za-z0-9]|%2[BbFf]|%3[Dd])(?:[A-Za-z0-9._~+/=:|!*@#$^&-]|%2[BbFf]|%3[Dd])*)",
+            ),
+            check: shape::is_bearer,
+        }],
+        keys: &[word("bearer")],
+        masked: &["sent Bearer {} to the server", "bearer%20{}", "\\nBearer {}"],
+        kept: &[
+            "bearer tokens are not checked against `resource`",
+            "www-authenticate: Bearer error=\"invalid_token\", resource_metadata=\"http://x\"",
         ],
-    ),
-    keyed(
-        name::API_KEY,
-        "Values of keys that name an API key, an access key, an account key and the like, also `NAME_KEY=` of an environment.",
-        &[
-            word("api key"),
-            word("api keys"),
-            word("*apikey"),
-            word("access key"),
-            word("*accesskey"),
-            word("account key"),
-            word("*accountkey"),
-            word("secret key"),
-            word("*secretkey"),
-            word("signing key"),
-            word("encryption key"),
-            word("master key"),
-            word("auth key"),
-            word("subscription key"),
-            word("functions key"),
-            word("function key"),
-            word("license key"),
-            word("service key"),
-            word("storage key"),
-            word("deploy key"),
-            word("admin key"),
-            word("role key"),
-            word("anon key"),
-            word("app key"),
-            word("application key"),
-            word("client key"),
-            word("consumer key"),
-            word("user key"),
-            word("integration key"),
-            word("webhook key"),
-            word("server key"),
-            word("jwt key"),
-            word("shared key"),
-            query("key"),
+        ..row("bearer", "A bearer token (RFC 6750) wherever it stands.")
+    },
+    Secret {
+        shapes: &[Shape {
+            pattern: concat!(edge!(), r"(?i:basic)(?:\+|\\+u0020|%20|[ \t]+)([A-Za-z0-9+/_=-]{4,})"),
+            check: shape::is_basic,
+        }],
+        masked: &["used Basic {}== here"],
+        kept: &["Basic authentication failed; a basic usage example"],
+        ..row("basic", "User and password of the Basic scheme (RFC 7617) wherever they stand.")
+    },
+    Secret {
+        shapes: &[shape(r"eyJ([A-Za-z0-9_=-]{4,}\.[A-Za-z0-9_.=-]*|[A-Za-z0-9_=-]{4,})(?:\z|…|\b)")],
+        masked: &["got eyJ{}.eyJ{}.{} back"],
+        kept: &["eyJ is base64"],
+        ..row("jwt", "A JSON Web Token (RFC 7519): `eyJ….eyJ….…`. The `eyJ` stays.")
+    },
+    Secret {
+        shapes: &[token!("sk-ant-")],
+        masked: &["sk-ant-{}"],
+        ..row("anthropic-key", "Anthropic API keys and OAuth tokens, `sk-ant-…`.")
+    },
+    Secret {
+        shapes: &[
+            token!("sk-(?:proj|svcacct|admin|or-v1)-"),
+            word_token!("sk-", "[A-Za-z0-9_-]", "16"),
+            shape(concat!(edge!(), r"sk-([A-Za-z0-9_-]*\*[A-Za-z0-9_*-]*)")),
         ],
-    ),
-    keyed(
-        "password",
-        "Values of keys that name a password, in JSON, YAML, connection strings, environments and command lines.",
-        &[
-            key("*password", Value::Phrase),
-            word("passwords"),
-            key("*passwd", Value::Phrase),
-            key("*passphrase", Value::Phrase),
-            key("*passcode", Value::Phrase),
-            key("pwd", Value::Phrase),
+        masked: &["sk-proj-{}", "sk-svcacct-{}", "sk-admin-{}", "sk-or-v1-{}", "sk-{}", "Incorrect: sk-{}**{}."],
+        kept: &["risk-assessment-of-the-task"],
+        ..row(
+            "openai-key",
+            "OpenAI keys, `sk-…`, `sk-proj-…`, partly starred as error texts quote them, and those of the many services \
+             that copied the form.",
+        )
+    },
+    Secret {
+        shapes: &[token!("gh[pousr]_|github_pat_")],
+        masked: &["ghp_{}", "gho_{}", "ghu_{}", "ghs_{}", "ghr_{}", "github_pat_{}"],
+        ..row("github-token", "GitHub tokens: personal, OAuth, app, server and refresh.")
+    },
+    Secret {
+        shapes: &[token!("gl(?:pat|dt|rt|ptt|cbt|ft|agent|soat|oas)-")],
+        masked: &[
+            "glpat-{}",
+            "gldt-{}",
+            "glrt-{}",
+            "glptt-{}",
+            "glcbt-{}",
+            "glft-{}",
+            "glagent-{}",
+            "glsoat-{}",
+            "gloas-{}",
+        ],
+        ..row(
+            "gitlab-token",
+            "GitLab tokens: personal, deploy, runner, trigger, build, feed, agent, SCIM, OAuth secret.",
+        )
+    },
+    Secret {
+        shapes: &[
+            token!(r"xox[bparscde]-|xoxe\.|xapp-"),
+            shape(concat!(r"hooks\.slack\.com/services/", run!("[A-Za-z0-9+/_=.~-]", "8"))),
+        ],
+        masked: &[
+            "xoxb-{}",
+            "xoxp-{}",
+            "xoxa-{}",
+            "xoxr-{}",
+            "xoxs-{}",
+            "xoxc-{}",
+            "xoxd-{}",
+            "xoxe-{}",
+            "xoxe.{}",
+            "xapp-{}",
+            "https://hooks.slack.com/services/T00/B00/{}",
+        ],
+        ..row("slack-token", "Slack tokens, `xoxb-…`, `xapp-…`, and incoming web hooks.")
+    },
+    Secret {
+        shapes: &[Shape {
+            pattern: concat!(edge!(), "(?:AKIA|ASIA)", run!("[A-Z0-9]", "12")),
+            check: shape::is_anything,
+        }],
+        keys: &[word("secret access key|*secretaccesskey|aws secret key|aws access key id")],
+        masked: &["AKIA{upper}", "ASIA{upper}"],
+        ..row(
+            "aws-key",
+            "AWS access key ids (`AKIA…`, `ASIA…`) and the secret keys, which have no shape and are known by their key.",
+        )
+    },
+    Secret {
+        shapes: &[
+            shape(concat!("AIza", run!("[A-Za-z0-9_-]", "20"))),
+            token!(r"ya29\.|GOCSPX-"),
+            word_token!("1//0", "[A-Za-z0-9_-]", "20"),
+        ],
+        masked: &["AIza{}", "ya29.{}", "GOCSPX-{}", "1//0{}"],
+        ..row(
+            "google-key",
+            "Google API keys (`AIza…`), access tokens (`ya29.…`), refresh tokens (`1//0…`) and client secrets.",
+        )
+    },
+    Secret {
+        shapes: &[token!("[sr]k_(?:live|test)_|whsec_")],
+        masked: &["sk_live_{}", "sk_test_{}", "rk_live_{}", "rk_test_{}", "whsec_{}"],
+        ..row("stripe-key", "Stripe secret and restricted keys and web hook secrets.")
+    },
+    Secret {
+        shapes: &[word_token!("SK|AC", "[0-9A-Fa-f]", "32")],
+        masked: &["SK{hex}", "AC{hex}"],
+        ..row("twilio-key", "Twilio account and key ids, `AC` or `SK` and 32 hexadecimal digits.")
+    },
+    Secret {
+        shapes: &[word_token!(r"SG\.", "[A-Za-z0-9+/_=.~-]", "16")],
+        masked: &["SG.{}"],
+        ..row("sendgrid-key", "SendGrid keys, `SG.….…`.")
+    },
+    Secret {
+        shapes: &[word_token!("npm_", "[A-Za-z0-9]", "20")],
+        masked: &["npm_{}"],
+        ..row("npm-token", "npm access tokens.")
+    },
+    Secret {
+        shapes: &[token!("pypi-AgE"), word_token!("pypi-", "[A-Za-z0-9_-]", "30")],
+        masked: &["pypi-AgE{}", "pypi-{}"],
+        ..row("pypi-token", "PyPI upload tokens.")
+    },
+    Secret {
+        shapes: &[word_token!("hf_", "[A-Za-z0-9]", "16"), token!("api_org_")],
+        masked: &["hf_{}", "api_org_{}"],
+        ..row("huggingface-token", "Hugging Face tokens.")
+    },
+    Secret {
+        shapes: &[token!("do[opr]_v1_")],
+        masked: &["dop_v1_{}", "doo_v1_{}", "dor_v1_{}"],
+        ..row("digitalocean-token", "DigitalOcean personal, OAuth and refresh tokens.")
+    },
+    Secret {
+        shapes: &[token!("lin_(?:api|oauth)_")],
+        masked: &["lin_api_{}", "lin_oauth_{}"],
+        ..row("linear-token", "Linear API keys and OAuth tokens.")
+    },
+    Secret {
+        shapes: &[word_token!("ntn_", "[A-Za-z0-9]", "16"), word_token!("secret_", "[A-Za-z0-9]", "24")],
+        masked: &["ntn_{}", "secret_{}"],
+        ..row("notion-token", "Notion integration secrets, old and new form.")
+    },
+    Secret {
+        shapes: &[token!("shp(?:at|ca|pa|ss)_")],
+        masked: &["shpat_{}", "shpca_{}", "shppa_{}", "shpss_{}"],
+        ..row("shopify-token", "Shopify access tokens and shared secrets.")
+    },
+    Secret {
+        shapes: &[
+            token!("gsk_|pplx-|tvly-|figd_|ATATT3|pat-(?:na|eu)1-|sntry[su]_|dckr_[po]at_|AGE-SECRET-KEY-1"),
+            token!("glsa_|glc_eyJ|sbp_|sb_secret_|PMAK-|NRAK-|sq0csp-|sq0atp-"),
+            word_token!("xai-", "[A-Za-z0-9_-]", "20"),
+            word_token!("r8_", "[A-Za-z0-9]", "16"),
+            word_token!("dapi", "[0-9A-Fa-f]", "30"),
+            word_token!(r"hv[sb]\.|fo1_|cfut_", "[A-Za-z0-9_-]", "16"),
+            word_token!("EAACEdEose0cBA", "[A-Za-z0-9]", "8"),
+            word_token!("EAAA", "[A-Za-z0-9_-]", "40"),
+        ],
+        masked: &[
+            "gsk_{}",
+            "pplx-{}",
+            "tvly-{}",
+            "figd_{}",
+            "ATATT3{}",
+            "pat-na1-{}",
+            "pat-eu1-{}",
+            "sntrys_{}",
+            "sntryu_{}",
+            "dckr_pat_{}",
+            "dckr_oat_{}",
+            "AGE-SECRET-KEY-1{}",
+            "glsa_{}",
+            "glc_eyJ{}",
+            "sbp_{}",
+            "sb_secret_{}",
+            "PMAK-{}",
+            "NRAK-{}",
+            "sq0csp-{}",
+            "sq0atp-{}",
+            "xai-{}",
+            "r8_{}",
+            "dapi{hex}",
+            "hvs.{}",
+            "hvb.{}",
+            "fo1_{}",
+            "cfut_{}",
+            "EAACEdEose0cBA{}",
+            "EAAA{}{}",
+        ],
+        ..row(
+            "service-token",
+            "Tokens of further services that mark them with a prefix: Groq, xAI, Perplexity, Replicate, Tavily, Figma, \
+             Databricks, Atlassian, HubSpot, Sentry, Docker Hub, Vault, age, Grafana, Supabase, Postman, New Relic, Fly, \
+             Facebook, Square, Cloudflare.",
+        )
+    },
+    Secret {
+        shapes: &[shape(r"[0-9]{6,12}(?::|%3A)(AA(?:[A-Za-z0-9_-]{28,}|[A-Za-z0-9_-]{4,}\z))")],
+        masked: &["https://api.telegram.org/bot123456789:AA{}/getMe"],
+        ..row("telegram-token", "Telegram bot tokens, `DIGITS:AA…`. The digits, the public id of the bot, stay.")
+    },
+    Secret {
+        shapes: &[shape(concat!(
+            edge!(),
+            r"([MNO][DTjz][AEIMQUYcgk][A-Za-z0-9_-]{17,37}\.[A-Za-z0-9_-]{5,8}\.(?:[A-Za-z0-9_-]{20,}|[A-Za-z0-9_-]*\z))"
+        ))],
+        masked: &["token is MTAaBcDeFgHiJkLmNoPqRsTuV.GaBcDe.{}"],
+        ..row("discord-token", "Discord bot tokens: three parts of base64, the first a numeric user id.")
+    },
+    Secret {
+        shapes: &[
+            // The end of one whose beginning is missing.
+            Shape {
+                pattern: r"((?:[A-Za-z0-9+/=]|\\[nr]|[\\\s])+)-----END [A-Z0-9 ]*PRIVATE KEY",
+                check: shape::is_key_tail,
+            },
+            // A line of nothing but base64 in the width that PEM and OpenSSH use: keys that were logged line by line.
+            Shape { pattern: r"(?m)^[ \t]*([A-Za-z0-9+/=]{64}|[A-Za-z0-9+/=]{70})[ \t\r]*$", check: shape::is_mixed },
+        ],
+        keys: &[key("private key|*privatekey", Value::Phrase), word("ssh key")],
+        masked: &[
+            "-----BEGIN RSA PRIVATE KEY-----\n{}\n{}\n-----END RSA PRIVATE KEY-----",
+            "-----BEGIN OPENSSH PRIVATE KEY-----\\n{}\\n-----END OPENSSH PRIVATE KEY-----\\n",
+            "-----BEGIN PRIVATE KEY-----\n{}",
+            "{}\n{}\n-----END PRIVATE KEY-----",
+        ],
+        kept: &["-----BEGIN CERTIFICATE-----"],
+        ..row(
+            "private-key",
+            "PEM private keys (RFC 7468), whole or cut, also with escaped line ends, and keys named so.",
+        )
+    },
+    Secret {
+        shapes: &[
+            Shape {
+                pattern: concat!(
+                    r#":(?:\\*/){2}[^\s/?#@:"'`<>\\\[;]*:(?:([^\s/?#"'`<>\\]+)@|"#,
+                    // A password with a slash in it: what follows the colon is no port.
+                    r#"([0-9]*[^\s0-9/?#@"'`<>\\\[][^\s@"'`<>\\]*)@|"#,
+                    r#"([0-9]*[^\s0-9/?#@"'`<>\\\[][^\s/?#@"'`<>\\\[]*)\z)"#,
+                ),
+                check: shape::is_anything,
+            },
+            Shape { pattern: r#":(?:\\*/){2}([^\s/?#@:"'`<>\\]+)@"#, check: super::value::is_opaque },
+            shape(r#"(?i)%3A%2F%2F[A-Z0-9._~-]*%3A([^\s%"'&?/@\[]+)%40"#),
+            // Oracle, and the data source names of Go's MySQL driver.
+            shape(r#"(?i)jdbc:oracle:\w+:[^\s/@:"'\\]+/([^\s@"'\\]+)@"#),
+            shape(concat!(edge!(), r#"(?i:sqlplus|sqlcl|rman|expdp|impdp)\b[^\n]*?\s[\w$#]+/([^\s@"'/\[]+)@"#)),
+            shape(
+                r#"(?:^|[^A-Za-z0-9_.+\[-]|\[[0-9;]*m)[A-Za-z0-9_.+-]+:([^\s:@"'`/\\\[]+)@(?:(?:tcp|udp|unix)\(|[A-Za-z0-9_.-]+:[0-9]{2,5}/)"#,
+            ),
+        ],
+        masked: &[
+            "postgres://user:{}@db.internal:5432/x",
+            "https://user:{}@host/path?x=1",
+            "redis://:{}@cache:6379",
+            "amqp:\\/\\/user:{}@mq",
+            "https://{}@host/repo.git",
+            "url=https%3A%2F%2Fuser%3A{}%40host%2F",
+            "jdbc:oracle:thin:scott/{}@host:1521/x",
+            "sqlplus scott/{}@host",
+            "root:{}@tcp(127.0.0.1:3306)/db",
+        ],
+        kept: &[
+            "http://127.0.0.1:8000/mcp http://localhost:3000 ws://[::1]:3000/x",
+            "image: repo/name:tag@sha256:9f86d081884c7d659a2feaa0c55ad015",
+            "mcp-remote@0.1.2 @modelcontextprotocol/server@1.2.3 git@github.com:x/y.git",
+        ],
+        ..row(
+            "url-password",
+            "The password in `scheme://user:password@host` (RFC 3986 3.2.1), and in addresses of databases that are no URL.",
+        )
+    },
+    Secret {
+        keys: &[
+            word("amz signature|amz credential|amz security token|goog signature|goog credential|auth code"),
+            word("authorization code|device code|code verifier|client assertion"),
+            key("sig|signature|hmac|code|assertion|ticket|policy|key pair id", Value::Query),
+        ],
+        masked: &[
+            "https://x.test/a?Policy={}&Signature={}&Key-Pair-Id={}",
+            "SharedAccessSignature=sv=2020&sig={}&se=x",
+        ],
+        kept: &["GET /rate?code=EUR HTTP/1.1", "Child exited: code=1, signal=null key=value token_type=bearer"],
+        ..row(
+            "signed-url",
+            "Parameters that sign or open a URL: AWS, CloudFront, Google Cloud, Azure SAS, OAuth codes.",
+        )
+    },
+    Secret {
+        keys: &[
+            word("api key|api keys|*apikey|access key|*accesskey|account key|*accountkey|secret key|*secretkey"),
+            word("signing key|encryption key|master key|auth key|subscription key|functions key|function key"),
+            word("license key|service key|storage key|deploy key|admin key|role key|anon key|app key|application key"),
+            word("client key|consumer key|user key|integration key|webhook key|server key|jwt key|shared key"),
+            key("key", Value::Query),
+        ],
+        masked: &[
+            "DefaultEndpointsProtocol=https;AccountKey={}==;EndpointSuffix=x",
+            "ACME_KEY={}",
+            "API key: {}",
+            "X-Api-Key:${X} {}",
+            "Incorrect API key provided: {}. You can find",
+            "Incorrect API key provided: {}******9. You can find",
+            "your API key is {}",
+        ],
+        kept: &["the API key is missing", "no API key provided", "API key provided is invalid"],
+        ..row(
+            "api-key",
+            "Values of keys that name an API key, an access key, an account key and the like, also `NAME_KEY=` of an environment.",
+        )
+    },
+    Secret {
+        shapes: &[
+            Shape {
+                pattern: concat!(
+                    edge!(),
+                    r"(?i:mysql\w*|mariadb\w*|mycli|psql|pg_\w+|mongo\w*|sshpass|sqlcmd|bcp|isql|vncpasswd|docker login|az login)",
+                    r#"\b[^\n]*?"#,
+                    gap!(),
+                    r#"-p(?:"#,
+                    gap!(),
+                    r#")?\\*["']?([^\s"'\\,\[-][^\s"'\\]*)"#,
+                ),
+                check: shape::is_option_value,
+            },
+            Shape {
+                pattern: concat!(
+                    edge!(),
+                    r"redis-cli\b[^\n]*?",
+                    gap!(),
+                    "-a",
+                    gap!(),
+                    r#"\\*["']?([^\s"'\\,\[-][^\s"'\\]*)"#
+                ),
+                check: shape::is_option_value,
+            },
+            shape(concat!(
+                edge!(),
+                r"curl\b[^\n]*?",
+                gap!(),
+                "(?:-[A-Za-z]*u|--(?:proxy-)?user=?)(?:",
+                gap!(),
+                r#")?\\*["']?(?:[^\s:"'\\]*:([^\s"'\\\[]+)|([^\s:"'\\\[]+)(?::(?:\s|\\*["'])|:?\z))"#,
+            )),
+            shape(concat!("--(?:pass|pw|pwd)(?:=|", gap!(), r#")\\*["']?([^\s"'\\,\[-][^\s"'\\]*)"#)),
+        ],
+        keys: &[
+            key("*password|*passwd|*passphrase|pwd", Value::Phrase),
+            key("passwords", Value::Bag),
             word("+pass"),
             key("pw", Value::Query),
-            key("otp", Value::Word),
+            key("*passcode|otp|pin|mfa code|verification code|cvv|cvc", Value::Digits),
+            key("connection string|*connectionstring|conn string|conn str|*connstr", Value::Line),
         ],
-    ),
-    keyed(
-        "secret",
-        "Values of keys that name a secret: `client_secret`, `NAME_SECRET=`.",
-        &[word("*secret"), word("secrets"), word("*secretvalue"), word("signing secret")],
-    ),
-    keyed(
-        "token",
-        "Values of keys that name a token: `access_token`, `NAME_TOKEN=`, `X-Auth-Token`, `--token`.",
-        &[word("*token"), word("access tokens"), word("refresh tokens"), word("auth tokens"), word("x auth"), word("npm auth"), word("legacy auth")],
-    ),
-    keyed(
-        "credential",
-        "Values of keys that name credentials.",
-        &[word("credential"), word("credentials"), word("creds")],
-    ),
+        masked: &[
+            "Server=db;User Id=sa;Password={};Database=x",
+            "PGPASSWORD={} psql",
+            "The password is {}",
+            "your password is: {}",
+            "mysql -u root -p{} db",
+            "mysql -u root -p {} db",
+            "[\"mysql\",\"-p\",\"{}\"]",
+            "sshpass -p {} ssh x",
+            "redis-cli -a {} ping",
+            "curl -uUSER:{} https://x.test/",
+            "curl -sS -u USER:{} https://x.test/",
+            "curl --user USER:{} https://x.test/",
+            "curl --user=USER:{} https://x.test/",
+            "curl -u {}: https://x.test/",
+            "[\"curl\",\"-u\",\"USER:{}\"]",
+            "--pass {}",
+        ],
+        kept: &[
+            "psql -h x -p 5432 -U bob",
+            "mysql -u root -p db -P 3306; docker run -p 8080:80 x; mkdir -p /tmp/x",
+            "cat: /etc/passwd: Permission denied",
+            "PWD=/srv/lab OLDPWD=/srv",
+            "the password is incorrect",
+            "GPIO pin: 13",
+        ],
+        ..row(
+            "password",
+            "Values of keys that name a password, in JSON, YAML, connection strings, environments and command lines.",
+        )
+    },
     Secret {
-        name: name::EMAIL,
-        doc: "An e-mail address: personal data, not a secret that opens anything.",
+        keys: &[word("*secret|*secretvalue|signing secret"), key("secrets", Value::Bag)],
+        masked: &["{\"secrets\":{\"a\":\"{}\"}}"],
+        kept: &["{\"client_secret\":null}", "the secret is out"],
+        ..row("secret", "Values of keys that name a secret: `client_secret`, `NAME_SECRET=`.")
+    },
+    Secret {
+        keys: &[word("*token|access tokens|refresh tokens|auth tokens|pat|jwt"), key("tokens", Value::Bag)],
+        masked: &["session token={}", "token \"{}\" is invalid", "{\"token\":{\"value\":\"{}\"}}"],
+        kept: &[
+            "\"tokens\": 1234, \"usage\":{\"total_tokens\":5,\"input_tokens\":12345678}",
+            "\"progressToken\":3,\"max_tokens\":4096,\"nextPageToken\":\"abcd1234efgh\"",
+            "SyntaxError: Unexpected token '<', \"<!DOCTYPE \"... is not valid JSON",
+        ],
+        ..row("token", "Values of keys that name a token: `access_token`, `NAME_TOKEN=`, `X-Auth-Token`, `--token`.")
+    },
+    Secret {
+        keys: &[key("credential|credentials|creds", Value::Bag)],
+        ..row("credential", "Values of keys that name credentials.")
+    },
+    Secret {
         leak: false,
-        prefixes: &[],
-        keys: &[],
+        shapes: &[Shape {
+            pattern: r"(?:\\+[nrt]|%0[AaDd]|\[[0-9;]*m)?([A-Za-z0-9._+\x80-\xFF-]+(?:@|%40|\\+u0040)(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,})",
+            check: shape::is_address,
+        }],
+        masked: &["mail {}@example.com now", "user={}%40mail.example.org"],
+        kept: &["getty@tty1.service", "git@github.com:x/y.git"],
+        ..row("email", "An e-mail address: personal data, not a secret that opens anything.")
     },
 ];

@@ -4,7 +4,8 @@
 
 use super::scan::{self, Quote};
 use super::secrets::Value;
-use super::words::{HARMLESS_VALUES, LIST_SCHEMES, ONE_WORD_SCHEMES, PROSE_VALUES};
+use super::shape::is_mixed;
+use super::words::{HARMLESS_VALUES, IS_PROSE, LIST_SCHEMES, ONE_WORD_SCHEMES, PROSE_VALUES, is_one_of};
 use super::{Found, Scan, mask_end};
 
 /// What is known about a value from its key and separator.
@@ -24,6 +25,10 @@ pub(super) struct Context<'k> {
     pub(super) separated: bool,
     /// The value must look opaque to count.
     pub(super) doubtful: bool,
+    /// A colon separates key and value, as in a header.
+    pub(super) colon: bool,
+    /// A sentence says what the key is.
+    pub(super) prose: bool,
 }
 
 impl Scan<'_> {
@@ -53,8 +58,12 @@ impl Scan<'_> {
         }
         match self.bytes.get(at) {
             Some(b'[') if mask_end(self.text, at).is_none() => self.list(at, context, depth),
-            Some(b'{') if context.value == Value::Line => self.container(at),
-            Some(b'{') if self.next_member(at + 1) || self.bytes.get(at + 1) == Some(&b'}') => {}
+            Some(b'{') if matches!(context.value, Value::Line | Value::Bag) => self.container(at, context),
+            Some(b'{') if self.next_member(at + 1) || self.bytes.get(at + 1) == Some(&b'}') => {
+                if let Some(next) = self.pair(at + 1).filter(|_| depth < 3) {
+                    self.item(scan::blanks(self.bytes, next).0, context, depth + 1);
+                }
+            }
             Some(b'|' | b'>') if self.block(at, context) => {}
             _ => match self.wrapped(at) {
                 Some(open) => self.quoted(open, context),
@@ -109,7 +118,7 @@ impl Scan<'_> {
     fn list(&mut self, at: usize, context: Context<'_>, depth: usize) {
         let (mut at, _) = scan::blanks(self.bytes, at + 1);
         match self.bytes.get(at) {
-            Some(b'{') if context.value == Value::Line => return self.container(at - 1),
+            Some(b'{') if matches!(context.value, Value::Line | Value::Bag) => return self.container(at - 1, context),
             None | Some(b'{' | b']') => return,
             _ => {}
         }
@@ -130,20 +139,13 @@ impl Scan<'_> {
         }
     }
 
-    /// Masks the strings that are values inside a list or an object of cookies, up to its end.
-    fn container(&mut self, at: usize) {
+    /// Masks the strings that are values inside a list or an object of cookies or secrets, up to its end.
+    fn container(&mut self, at: usize, context: Context<'_>) {
         if at < self.container_end {
             return;
         }
-        let kind = Context {
-            kind: "cookie",
-            value: Value::Word,
-            key: "cookies",
-            around: None,
-            line: false,
-            separated: true,
-            doubtful: false,
-        };
+        let kind =
+            Context { value: Value::Word, separated: true, doubtful: false, around: None, line: false, ..context };
         let mut depth = 0_usize;
         let mut at = at;
         while let Some(byte) = self.bytes.get(at) {
@@ -179,8 +181,8 @@ impl Scan<'_> {
         let Some(colon) = colon.checked_sub(1).filter(|&at| self.bytes.get(at) == Some(&b':')) else { return false };
         let end = scan::blanks_before(self.bytes, colon);
         let end = scan::quote_before(self.bytes, end).map_or(end, |quote| quote.start);
-        let (start, _) = scan::key_around(self.bytes, end, end);
-        let name = self.text.get(start..end).unwrap_or_default();
+        let length = self.bytes[..end].iter().rev().take(16).take_while(|byte| scan::is_key_byte(**byte)).count();
+        let name = self.text.get(end - length..end).unwrap_or_default();
         ["name", "domain", "path", "expires", "sameSite", "comment"]
             .iter()
             .any(|known| name.eq_ignore_ascii_case(known))
@@ -192,7 +194,7 @@ impl Scan<'_> {
             return;
         }
         let (start, end) = match context.value {
-            Value::Header => {
+            Value::Header if !context.prose => {
                 let (start, list) = self.after_scheme(at, self.bytes.len());
                 let open = scan::quote_at(self.bytes, start).filter(|_| start > at);
                 if let Some(open) = open.filter(|open| context.around.is_none_or(|around| around.mark != open.mark)) {
@@ -201,16 +203,29 @@ impl Scan<'_> {
                 let whole = list || (start == at && (context.line || context.separated));
                 (start, if whole { self.rest_end(start, context.around) } else { self.word_end(start) })
             }
-            Value::Line => (at, self.rest_end(at, context.around)),
+            Value::Line if !context.prose => (at, self.rest_end(at, context.around)),
+            _ if context.prose => (at, self.word_end(at)),
             Value::Phrase if context.line => (at, self.rest_end(at, context.around)),
             _ => (at, self.word_end(at)),
         };
-        let first = self.text.get(start..self.word_end(start)).unwrap_or_default();
+        let word_end = self.word_end(start);
+        let first = self.text.get(start..word_end).unwrap_or_default();
         let option = !context.separated && first.starts_with("--");
-        if !option && !is_one_of(first, PROSE_VALUES) {
-            self.consider(start, end, context, false);
+        if option || is_one_of(first, &PROSE_VALUES) || (context.prose && is_one_of(first, &IS_PROSE)) {
+            return;
         }
-        self.plain_end = self.plain_end.max(end);
+        let n_found = self.found.len();
+        self.consider(start, end, context, false);
+        if self.found.len() > n_found {
+            self.plain_end = self.plain_end.max(end);
+        } else if context.separated && is_placeholder(first) {
+            // `X-Api-Key: ${KEY} real`: what stands beside a placeholder may be what was meant.
+            let (next, broken) = scan::blanks(self.bytes, word_end);
+            let word = self.text.get(next..self.word_end(next)).unwrap_or_default();
+            if next > word_end && !broken && (is_opaque(word) || context.colon && is_odd(word)) {
+                self.consider(next, next + word.len(), context, false);
+            }
+        }
     }
 
     /// Skips the name of an authentication scheme. Tells whether a list of parameters follows.
@@ -223,8 +238,8 @@ impl Scan<'_> {
         } else if let Some(end) = scan::spelled(self.bytes, name_end, b"\\u0020") {
             next = end;
         }
-        let list = is_one_of(name, LIST_SCHEMES);
-        if next > name_end && next <= end && (list || is_one_of(name, ONE_WORD_SCHEMES)) {
+        let list = is_one_of(name, &LIST_SCHEMES);
+        if next > name_end && next <= end && (list || is_one_of(name, &ONE_WORD_SCHEMES)) {
             (next, list)
         } else {
             (at, false)
@@ -343,15 +358,22 @@ impl Scan<'_> {
             return;
         }
         let digits = value.bytes().all(|byte| byte.is_ascii_digit());
-        let count = value.len() <= 3 || (value.len() <= 6 && !quoted && context.value != Value::Phrase);
-        let path = context.key.to_ascii_lowercase().ends_with("pwd") && value.starts_with(['/', '.', '~', '\\']);
+        let count = match context.value {
+            Value::Bag => true,
+            Value::Digits | Value::Phrase => value.len() <= 3,
+            _ => value.len() <= 3 || (value.len() <= 6 && !quoted),
+        };
+        let key = context.key.to_ascii_lowercase();
+        let path = key.ends_with("pwd") && value.starts_with(['/', '.', '~', '\\']);
         // `?code=EUR`, `?key=name`: too short for anything that opens a door, unless it was cut.
-        let word = context.value == Value::Query && value.len() < 6 && end < self.bytes.len();
+        let cut = end == self.bytes.len() && (context.separated || quoted || key.starts_with("--"));
+        let word = context.value == Value::Query && value.len() < 6 && !cut;
         let word = word && value.bytes().all(|byte| byte.is_ascii_alphabetic());
         if (digits && count)
             || word
             || path
-            || (context.doubtful && !is_opaque(value))
+            || (context.doubtful && !is_opaque(value) && !(cut && value.len() >= 4 && is_mixed(value)))
+            || (context.prose && !quoted && context.kind != "password" && !super::shape::is_telling(value))
             || is_code(value, context, quoted)
         {
             return;
@@ -377,17 +399,16 @@ fn is_code(value: &str, context: Context<'_>, quoted: bool) -> bool {
         || value.starts_with("process.env")
 }
 
+/// No word of prose: a digit, or a capital that does not begin it. No pair of key and value either.
+fn is_odd(word: &str) -> bool {
+    let odd = |(at, byte): (usize, u8)| byte.is_ascii_digit() || at > 0 && byte.is_ascii_uppercase();
+    word.len() >= 4 && word.bytes().enumerate().any(odd) && !word.contains(['=', ':'])
+}
+
 /// `module.py:157`.
 fn is_source_place(word: &str) -> bool {
     let line = word.split_once(".py:").map(|(_, line)| line);
     line.is_some_and(|line| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-/// Whether a word equals one of these without regard to ASCII case, punctuation around it aside.
-pub(super) fn is_one_of(word: &str, list: &[&str]) -> bool {
-    let word =
-        word.trim_matches(|char: char| matches!(char, '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '"' | '\''));
-    list.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// What stands where a secret would: `null`, `${TOKEN}`, `<token>`, `***`, `[MASKED]`.
@@ -398,7 +419,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
             && text.len() <= 40
     };
     let inside = |open: &str, close: &str| value.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
-    if is_one_of(value, HARMLESS_VALUES) || value.bytes().all(|byte| matches!(byte, b'*' | b'.' | b'-' | b'_')) {
+    if is_one_of(value, &HARMLESS_VALUES) || value.bytes().all(|byte| matches!(byte, b'*' | b'.' | b'-' | b'_')) {
         return true;
     }
     let same = value.chars().all(|char| matches!(char, 'x' | 'X' | '•' | '…' | '█'));
@@ -410,15 +431,13 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || inside("{", "}").is_some_and(|text| name(text) && !text.bytes().any(|byte| byte.is_ascii_digit()))
         || inside("<", ">").is_some_and(|text| name(text) && !text.bytes().any(|byte| byte.is_ascii_digit()))
         || inside("%", "%").is_some_and(|text| name(text) && !text.bytes().any(|byte| byte.is_ascii_lowercase()))
-        || inside("[", "]").is_some_and(|text| is_one_of(text, HARMLESS_VALUES))
+        || inside("[", "]").is_some_and(|text| is_one_of(text, &HARMLESS_VALUES))
 }
 
-/// Long, without blanks, with a digit: an id or a token rather than a word.
+/// Without blanks and long, with a digit, or shorter in mixed case: an id or a token rather than a word.
 pub(super) fn is_opaque(value: &str) -> bool {
-    value.len() >= 12
-        && value.bytes().any(|byte| byte.is_ascii_digit())
+    let byte = |byte: u8| byte.is_ascii_alphanumeric() || b"_-+/=.~".contains(&byte);
+    (value.len() >= 12 && value.bytes().any(|byte| byte.is_ascii_digit()) || value.len() >= 8 && is_mixed(value))
         && !value.starts_with(['/', '.', '~'])
-        && value
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=' | b'.' | b'~'))
+        && value.bytes().all(byte)
 }

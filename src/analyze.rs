@@ -15,7 +15,7 @@ use crate::{
     notice::{Loss, Notice, NoticeKind},
     record::{Record, Sink},
     report::{CallsShown, NoticeCount, QUOTE_LIMIT, Quotes, SourceInfo, Unexplained, redact},
-    source::{self, Block, Found, PathArgument, ReadOptions, Reader, SourceEntry},
+    source::{self, Block, Found, PathArgument, Reach, ReadOptions, Reader, SourceEntry},
     wrap::ansi,
 };
 
@@ -110,8 +110,11 @@ impl Analysis {
             .into_par_iter()
             .map(|(source, origins)| {
                 let offsets: Vec<u64> = origins.iter().map(|origin| origin.offset).collect();
-                let texts = source::fetch(&self.found.entries[source], self.framings[source], &offsets, QUOTE_BYTES);
-                let quote = |origin: Origin| Some((origin, redact::quote(texts.get(&origin.offset)?, QUOTE_LIMIT)));
+                let texts = source::fetch(&self.found.entries[source], self.framings[source], &offsets, QUOTE_REACH);
+                let quote = |origin: Origin| {
+                    let passage = texts.get(&origin.offset)?;
+                    Some((origin, redact::quote_behind(&passage.before, &passage.text, QUOTE_LIMIT)))
+                };
                 origins.into_iter().filter_map(quote).collect()
             })
             .collect();
@@ -135,8 +138,9 @@ impl Analysis {
     }
 }
 
-/// How many bytes of a record are fetched for a quote: enough for the mask to see a secret whole.
-const QUOTE_BYTES: usize = 4 << 10;
+/// How much is fetched for a quote: enough for the mask to see a secret whole, also one that begins before the record,
+/// as a private key does that was logged line by line.
+const QUOTE_REACH: Reach = Reach { before: 4 << 10, text: 4 << 10 };
 
 /// What was skipped inside an archive or folder is a notice of the source it stands beside, if there is one.
 fn note_skipped(found: &Found, sources: &mut [SourceInfo]) {

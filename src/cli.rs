@@ -1,6 +1,7 @@
 //! The command line: what can be asked, and how the answer gets out.
 
 use std::{
+    borrow::Cow,
     ffi::OsString,
     fs,
     io::{self, IsTerminal, Write},
@@ -165,8 +166,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
         Ok(cli) => cli,
         Err(error) => {
             let status = if error.use_stderr() { ExitStatus::Failed } else { ExitStatus::Analysed };
+            let text = error.render().to_string();
             // A closed pipe while help is printed is nobody's fault.
-            let _ = error.print();
+            let _ = match redact::redact(&text) {
+                Cow::Borrowed(_) => error.print(),
+                Cow::Owned(masked) => io::stderr().lock().write_all(masked.as_bytes()),
+            };
             return status;
         }
     };
@@ -428,7 +433,8 @@ fn print_bytes(bytes: &[u8]) -> Result<ExitStatus, Error> {
     Ok(ExitStatus::Analysed)
 }
 
-/// One line on standard error. If nobody listens there, nothing can be done about it.
+/// One line on standard error, masked like everything else: it may name files, or repeat an argument. If nobody listens
+/// there, nothing can be done about it.
 fn complain(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", redact::quote(line, 2000));
 }

@@ -15,5 +15,6 @@ mod suite {
     pub(crate) mod launch;
     pub(crate) mod properties;
     pub(crate) mod run;
+    pub(crate) mod secrets;
     pub(crate) mod tidy;
 }

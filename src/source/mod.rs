@@ -17,7 +17,7 @@ pub use self::{
     argument::{Hints, PathArgument},
     block::{Block, Cuts},
     discover::{Found, Skipped, discover, discover_with},
-    quote::fetch,
+    quote::{Passage, Reach, fetch},
     reader::{ReadOptions, ReadSummary, Reader},
 };
 use self::{

@@ -17,9 +17,27 @@ use crate::frame::{Framing, first_record};
 /// How much of a stream is passed over at once.
 const PIECE: usize = 256 << 10;
 
-/// The text of the records that begin at these offsets, each cut after `limit` bytes at the most. `framing` is the one
-/// the source was read with. An offset that the source no longer has is missing in the answer.
-pub fn fetch(entry: &SourceEntry, framing: Framing, wanted: &[u64], limit: usize) -> BTreeMap<u64, String> {
+/// The words of a record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Passage {
+    /// What stands before it in the source, cut somewhere: a secret may begin there.
+    pub before: String,
+    /// The record, perhaps cut.
+    pub text: String,
+}
+
+/// How much of a record is fetched, and of what stands before it, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach {
+    /// Of the source before the record.
+    pub before: usize,
+    /// Of the record.
+    pub text: usize,
+}
+
+/// The words of the records that begin at these offsets. `framing` is the one the source was read with. An offset that
+/// the source no longer has is missing in the answer.
+pub fn fetch(entry: &SourceEntry, framing: Framing, wanted: &[u64], reach: Reach) -> BTreeMap<u64, Passage> {
     let mut wanted = wanted.to_vec();
     wanted.sort_unstable();
     wanted.dedup();
@@ -27,9 +45,9 @@ pub fn fetch(entry: &SourceEntry, framing: Framing, wanted: &[u64], limit: usize
     let seekable = entry.recipe.is_seekable() && entry.charset == Charset::Utf8;
     // What cannot be read any more is quoted as far as it can.
     let _ = if seekable {
-        by_seek(entry, framing, &wanted, limit, &mut found)
+        by_seek(entry, framing, &wanted, reach, &mut found)
     } else {
-        by_stream(entry, framing, &wanted, limit, &mut found)
+        by_stream(entry, framing, &wanted, reach, &mut found)
     };
     found
 }
@@ -38,17 +56,18 @@ fn by_seek(
     entry: &SourceEntry,
     framing: Framing,
     wanted: &[u64],
-    limit: usize,
-    found: &mut BTreeMap<u64, String>,
+    reach: Reach,
+    found: &mut BTreeMap<u64, Passage>,
 ) -> io::Result<()> {
     let mut window = entry.recipe.window()?;
     let mut bytes = Vec::new();
     for offset in wanted {
-        window.seek(SeekFrom::Start(*offset))?;
+        let start = offset.saturating_sub(reach.before as u64);
+        window.seek(SeekFrom::Start(start))?;
         bytes.clear();
-        let read = window.by_ref().take(limit as u64 + 4).read_to_end(&mut bytes);
-        if !bytes.is_empty() {
-            found.insert(*offset, text(framing, &bytes, limit));
+        let read = window.by_ref().take(offset - start + reach.text as u64 + 4).read_to_end(&mut bytes);
+        if let Some(passage) = passage(framing, &bytes, offset - start, reach.text) {
+            found.insert(*offset, passage);
         }
         read?;
     }
@@ -59,31 +78,38 @@ fn by_stream(
     entry: &SourceEntry,
     framing: Framing,
     wanted: &[u64],
-    limit: usize,
-    found: &mut BTreeMap<u64, String>,
+    reach: Reach,
+    found: &mut BTreeMap<u64, Passage>,
 ) -> io::Result<()> {
     let mut input = Input::open(entry, false)?;
     let mut buffer = Buffer::default();
     let mut base = 0;
     for offset in wanted {
+        let start = offset.saturating_sub(reach.before as u64);
         loop {
-            let passed = usize::try_from(offset - base).unwrap_or(usize::MAX).min(buffer.length);
+            let passed = usize::try_from(start - base).unwrap_or(usize::MAX).min(buffer.length);
             buffer.drop_front(passed);
             base += passed as u64;
-            if base == *offset || input.ended {
+            if base == start || input.ended {
                 break;
             }
             input.fill(&mut buffer, PIECE);
         }
-        if buffer.length < limit + 4 && !input.ended {
-            input.fill(&mut buffer, limit + PIECE);
+        if buffer.length < reach.before + reach.text + 4 && !input.ended {
+            input.fill(&mut buffer, reach.before + reach.text + PIECE);
         }
-        if base < *offset || buffer.length == 0 {
-            break;
-        }
-        found.insert(*offset, text(framing, buffer.content(), limit));
+        let passage = (base == start).then(|| passage(framing, buffer.content(), offset - start, reach.text)).flatten();
+        let Some(passage) = passage else { break };
+        found.insert(*offset, passage);
     }
     Ok(())
+}
+
+/// The record that begins at this place of `bytes`, if they reach so far.
+fn passage(framing: Framing, bytes: &[u8], at: u64, limit: usize) -> Option<Passage> {
+    let (before, record) = bytes.split_at_checked(usize::try_from(at).ok()?)?;
+    let text = (!record.is_empty()).then(|| text(framing, record, limit))?;
+    Some(Passage { before: String::from_utf8_lossy(before).into_owned(), text })
 }
 
 /// The record at the beginning of `bytes`, cut before the character that does not fit.

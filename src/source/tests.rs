@@ -1,6 +1,7 @@
 //! Inputs from discovery to the last record, through every kind of wrapping.
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::{Cursor, Write},
     path::Path,
@@ -10,7 +11,7 @@ use proptest::prelude::{any, prop, prop_assert_eq, proptest};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use super::{Block, Found, Hints, PathArgument, ReadOptions, ReadSummary, Reader, SourceEntry, discover_with, fetch};
+use super::{Block, Found, Hints, PathArgument, Reach, ReadOptions, ReadSummary, Reader, SourceEntry, discover_with};
 use crate::{event::Witness, frame::Framing, notice::NoticeKind};
 
 const TEXT: &str = "first line\nsecond \u{fc}\u{1f600}\n\nlast";
@@ -136,6 +137,12 @@ fn noise(size: usize) -> Vec<u8> {
         b"abcdefghijklmnopqrstuvwxyz 0123\n"[(state >> 59) as usize]
     };
     (0..size).map(|_| next()).collect()
+}
+
+/// The texts alone.
+fn fetch(entry: &SourceEntry, framing: Framing, wanted: &[u64], limit: usize) -> BTreeMap<u64, String> {
+    let reach = Reach { before: 7, text: limit };
+    super::fetch(entry, framing, wanted, reach).into_iter().map(|(offset, passage)| (offset, passage.text)).collect()
 }
 
 #[test]

@@ -143,9 +143,13 @@ impl<'t> Scan<'t> {
         }
         // A list that merely names keys (`["password", "email"]`) has no opaque value behind the comma.
         let named = separator == Separator::Comma && !self.is_header_pair(place, key);
+        // `/etc/passwd: no such file`.
+        let path = separator == Separator::Colon
+            && self.bytes[..place.start].ends_with(b"/")
+            && !matches!(key.value, Value::Header | Value::Line);
         self.value(
             at,
-            Context { doubtful: context.doubtful || named, separated: context.separated && !named, ..context },
+            Context { doubtful: context.doubtful || named || path, separated: context.separated && !named, ..context },
         );
     }
 
@@ -174,8 +178,6 @@ impl<'t> Scan<'t> {
             }
             (Value::Query, Separator::Pair) => true,
             (Value::Query, _) => false,
-            // `/etc/passwd: no such file`.
-            (_, Separator::Colon) => place.start == 0 || self.bytes.get(place.start - 1) != Some(&b'/'),
             _ => true,
         }
     }
@@ -254,7 +256,12 @@ impl<'t> Scan<'t> {
         }
         let text = words.join(" ");
         let (set, kinds) = &*KINDS;
-        let known = set.matches(text.as_bytes()).iter().next().map(|row| kinds[row]);
+        let row = |text: &str| set.matches(text.as_bytes()).iter().next();
+        // Capitals do not always begin words: `DPoP`.
+        let humps =
+            || key.bytes().any(|byte| byte.is_ascii_uppercase()) && key.bytes().any(|byte| byte.is_ascii_lowercase());
+        let known =
+            row(&text).or_else(|| humps().then(|| row(&key.to_ascii_lowercase())).flatten()).map(|row| kinds[row]);
         let upper = !key.bytes().any(|byte| byte.is_ascii_lowercase()) && key.contains('_');
         match known {
             Some(Some((secret, key))) if key.value != Value::Query || !upper => Some((secret, key)),

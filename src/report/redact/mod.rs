@@ -184,6 +184,15 @@ pub fn quote(text: &str, limit: usize) -> String {
     out
 }
 
+/// The same where what stands before the record is known: a secret, or the key of one, may stand there.
+pub fn quote_behind(before: &str, text: &str, limit: usize) -> String {
+    let edge = before.len();
+    let inside = |found: Found| Found { start: found.start.max(edge) - edge, end: found.end - edge, ..found };
+    let found: Vec<Found> =
+        find(&[before, text].concat()).into_iter().filter(|found| found.end > edge).map(inside).collect();
+    quote(&mask(text, &found), limit)
+}
+
 /// The kind of the first secret that should not stand in a log. E-mail addresses and session ids do not count.
 pub fn first_secret(text: &str) -> Option<&'static str> {
     let leak = |kind: &str| SECRETS.iter().any(|secret| secret.name == kind && secret.leak);

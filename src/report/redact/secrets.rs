@@ -127,7 +127,7 @@ pub(super) mod name {
 pub static SECRETS: &[Secret] = &[
     Secret {
         keys: &[
-            key("authorization|http authorization|authz|x auth|npm auth|legacy auth|dpop|d po p", Value::Header),
+            key("authorization|http authorization|authz|x auth|npm auth|legacy auth|dpop", Value::Header),
             key("auth", Value::Opaque),
         ],
         masked: &[
@@ -553,6 +553,7 @@ pub static SECRETS: &[Secret] = &[
             key("*password|*passwd|*passphrase|pwd", Value::Phrase),
             key("passwords", Value::Bag),
             word("+pass"),
+            key("pass", Value::Opaque),
             key("pw", Value::Query),
             key("*passcode|otp|pin|mfa code|verification code|cvv|cvc", Value::Digits),
             key("connection string|*connectionstring|conn string|conn str|*connstr", Value::Line),

@@ -311,6 +311,23 @@ fn quotes_mask_before_they_cut() {
 }
 
 #[test]
+fn a_secret_may_begin_before_the_record() {
+    let rows = [
+        ("-----BEGIN PRIVATE KEY-----\nMIIE\n", "Zq7xKp29LmVt83\n", "[redacted:private-key]"),
+        ("{\n \"token\": ", "Zq7x,", "[redacted:token],"),
+        ("{\n \"token\": \"Zq", "7x\", \"n\": 1", "[redacted:token]\", \"n\": 1"),
+        ("a:\n  password: |\n", "    Zq7x", "    [redacted:password]"),
+        ("Authorization: Bea", "rer Zq7xKp29LmVt83", "rer [redacted:bearer]"),
+        ("password=a\n", "the next line", "the next line"),
+        ("-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n", "the next line", "the next line"),
+        ("", "x api_key=Zq7x", "x api_key=[redacted:api-key]"),
+    ];
+    for (before, text, shown) in rows {
+        assert_eq!(quote_behind(before, text, 240), shown, "{before}");
+    }
+}
+
+#[test]
 fn first_secret_names_leaks_only() {
     assert_eq!(first_secret(&format!("x-api-key: {BODY}")), Some("api-key"));
     assert_eq!(first_secret(&format!("bob@example.com Mcp-Session-Id: {BODY}")), None);

@@ -178,8 +178,8 @@ const FORMATS: [Writer; 6] = [
 fn leak(output: &str) -> Option<&str> {
     let at = PIECES.iter().find_map(|piece| output.find(piece))?;
     let from = (0..=at.saturating_sub(160)).rev().find(|from| output.is_char_boundary(*from))?;
-    let to = (at + 80..).find(|to| *to >= output.len() || output.is_char_boundary(*to))?;
-    output.get(from..to.min(output.len()))
+    let to = (at..=(at + 80).min(output.len())).rev().find(|to| output.is_char_boundary(*to))?;
+    output.get(from..to)
 }
 
 /// Every form of the report of one path, without and with the unexplained records.

@@ -16,5 +16,6 @@ mod suite {
     pub(crate) mod properties;
     pub(crate) mod run;
     pub(crate) mod secrets;
+    pub(crate) mod soundness;
     pub(crate) mod tidy;
 }

@@ -10,7 +10,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     doc: Doc {
         means: "`initialize`, `ping`, `server/discover` and the lists only read.",
         recognized: "By the method's name, as long as no contact with the outside is bound to the request.",
-        is_not: "A promise about starting the process: where that is needed, the run's restart verdict counts too. Nor about `resources/read` and its like, which read by intent only.",
+        is_not: "A promise about starting the process: where that is needed, the run's restart verdict counts too. On stdio that is so for a handshake without answer, which a client repeats by starting the server again; another request without answer is safe there only while the process lives, which a condition says unless a later record shows it. Nor about `resources/read` and its like, which read by intent only.",
         to_do: "Send it again; use back-off with jitter.",
     },
     check,

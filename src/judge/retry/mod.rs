@@ -14,10 +14,12 @@ mod effect_free;
 mod elicitation_required;
 mod external_attempt;
 mod hinted_read_only;
+mod horizon;
 mod idempotency_key;
 mod input_required;
 mod invalid_arguments;
 mod method_not_found;
+mod new_process;
 mod no_proof;
 mod not_forwarded;
 mod not_sent;
@@ -40,7 +42,6 @@ use super::{
     CallFacts, Evidence, Milestones, Outcome, Proof,
     call::{EffectClass, Truth},
     doc::Doc,
-    restart,
 };
 use crate::{
     correlate::{AnswerKind, Author, Case, Contact, NONE, Seen, Strand, StrandFact},
@@ -240,20 +241,8 @@ pub static RETRY_RULES: &[&RetryRule] = &[
 pub(super) fn opinion(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Milestones) -> Opinion {
     let attempt = Attempt { facts, outcome, milestones };
     let own = RETRY_RULES.iter().find_map(|rule| (rule.check)(&attempt)).unwrap_or_else(|| no_proof::opinion(&attempt));
-    with_restart(&attempt, own)
-}
-
-/// Sending an unanswered call again needs a new process where the old one has ended: the more cautious verdict counts.
-fn with_restart(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
-    let Some(run) = attempt.facts.run.filter(|run| run.needs_new_process()) else { return own };
-    let restart = restart::restart(run);
-    // What was answered needs the process only for its repetition: there only known harm of a start counts.
-    let counts = attempt.outcome.is_open() || restart.verdict == Caution::Unsafe && !attempt.outcome.is_success();
-    if !counts || restart.verdict <= own.verdict {
-        return own;
-    }
-    let reason = format!("Sending it again needs a new process: {}", lower_first(&restart.reason));
-    Opinion { reason: reason.into(), helps: own.helps, ..restart }
+    let own = horizon::with_later_attempts(&attempt, own);
+    new_process::with_restart(&attempt, own)
 }
 
 /// A call that did nothing, beside one of the same tool that did: nobody recorded whether they are one operation.

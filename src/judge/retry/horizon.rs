@@ -1,0 +1,41 @@
+//! Where the capture ends: a refused request may have been sent again beyond it.
+//!
+//! That this request was refused says nothing about the next one with the same content. A client that was refused
+//! corrects its headers, logs in, waits or connects again, and sends it again. Where that attempt would have been
+//! recorded, its absence speaks; where the capture is cut, it does not.
+
+use super::{
+    Attempt, Caution, Opinion, authorization_denied, not_forwarded, not_sent, refused_at_the_door, session_gone,
+    unreadable_request,
+};
+
+/// The rules that prove of one attempt that it was not executed, and leave open what became of the next one. What fails
+/// again by itself (an unknown tool, invalid arguments, an unknown method) needs no such care.
+static REFUSALS: &[&str] = &[
+    not_sent::RULE.id,
+    not_forwarded::RULE.id,
+    refused_at_the_door::RULE.id,
+    session_gone::RULE.id,
+    unreadable_request::RULE.id,
+    authorization_denied::RULE.id,
+];
+
+/// A proof about one attempt holds for its operation only as far as the capture goes.
+pub(super) fn with_later_attempts(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
+    if own.verdict != Caution::Safe || !attempt.may_harm() || !REFUSALS.contains(&own.rule) {
+        return own;
+    }
+    let Some(why) = open_end(attempt) else { return own };
+    let condition = "it was not sent again by anyone in what the capture lacks";
+    let reason = format!("{} {why}", own.reason);
+    Opinion::safe_if(own.rule, condition, reason, own.helps, own.proof)
+}
+
+/// Why a later attempt may be missing.
+fn open_end(attempt: &Attempt<'_, '_>) -> Option<&'static str> {
+    let facts = attempt.facts;
+    if facts.case.sources.iter().any(|source| source.lossy) {
+        return Some("A source of the capture is cut or damaged: a later attempt may be missing.");
+    }
+    None
+}

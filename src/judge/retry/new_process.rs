@@ -1,0 +1,81 @@
+//! Sending again may need a new process: then the verdict of the run about a restart counts, too.
+
+use super::{Attempt, Caution, Opinion, lower_first};
+use crate::{
+    correlate::{NONE, Transport},
+    event::Witness,
+    judge::{RunFacts, call, call::EffectClass, restart},
+};
+
+/// How a request that has no answer can be sent again.
+enum Needs {
+    /// To the process that is there.
+    Nothing,
+    /// Only to a new process: the old one has ended, or is given up with its handshake.
+    NewProcess(&'static str),
+    /// To the old process, if that still runs.
+    OldProcess,
+}
+
+/// The more cautious of a call's own verdict and that of the start which it needs.
+pub(super) fn with_restart(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
+    let Some(run) = attempt.facts.run else { return own };
+    let needs = needs(attempt, run);
+    if matches!(needs, Needs::Nothing) {
+        return own;
+    }
+    let restart = restart::restart(run);
+    // What was answered needs the process only for its repetition: there only known harm of a start counts.
+    let counts = attempt.outcome.is_open() || restart.verdict == Caution::Unsafe && !attempt.outcome.is_success();
+    if !counts || restart.verdict <= own.verdict {
+        return own;
+    }
+    match needs {
+        Needs::NewProcess(why) => {
+            let reason = format!("{why}: {}", lower_first(&restart.reason));
+            Opinion { reason: reason.into(), helps: own.helps, ..restart }
+        }
+        _ if own.verdict == Caution::Safe => {
+            let condition = "the process that had it still runs and is sent it again, without a new start";
+            let reason = format!("{} No record shows that the process was still alive.", own.reason);
+            Opinion::safe_if(own.rule, condition, reason, own.helps, own.proof)
+        }
+        _ => own,
+    }
+}
+
+fn needs(attempt: &Attempt<'_, '_>, run: &RunFacts<'_>) -> Needs {
+    if run.needs_new_process() {
+        return Needs::NewProcess("Sending it again needs a new process");
+    }
+    if !attempt.outcome.is_open() || over_http(attempt, run) || attempt.may_harm() {
+        return Needs::Nothing;
+    }
+    // A client that gets no answer to its handshake ends the process and starts another.
+    if matches!(attempt.facts.method, "initialize" | "server/discover") {
+        return Needs::NewProcess("An unanswered handshake is repeated by starting the server again");
+    }
+    if attempt.facts.class == EffectClass::None && !alive_afterwards(attempt, run) {
+        Needs::OldProcess
+    } else {
+        Needs::Nothing
+    }
+}
+
+/// A server that is reached over HTTP does not start with its client.
+fn over_http(attempt: &Attempt<'_, '_>, run: &RunFacts<'_>) -> bool {
+    let http = matches!(run.transport(), Transport::StreamableHttp | Transport::Sse);
+    http || attempt.facts.call.http != NONE || attempt.facts.call.session.is_some()
+}
+
+/// Whether the server answered or received something behind this request, in the order of one source.
+fn alive_afterwards(attempt: &Attempt<'_, '_>, run: &RunFacts<'_>) -> bool {
+    let case = attempt.facts.case;
+    let asked = attempt.facts.place().origin;
+    let later = |mark: crate::correlate::Mark| mark.origin.source == asked.source && mark.origin > asked;
+    run.run.calls.iter().filter(|index| **index != attempt.facts.index).any(|index| {
+        let other = &case.calls[*index as usize];
+        let answered = call::answer_is_servers(other) && other.answered.is_some_and(later);
+        answered || case.sightings(other).any(|row| row.witness == Witness::Server && later(row.mark))
+    })
+}

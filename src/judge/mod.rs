@@ -6,6 +6,7 @@
 pub mod call;
 pub mod doc;
 pub mod finding;
+pub mod inputs;
 pub mod outcome;
 pub mod reach;
 pub mod restart;

@@ -106,9 +106,7 @@ pub(super) fn run_reach(facts: &RunFacts<'_>) -> ReachVerdict {
     if !facts.unattributed.is_empty() {
         return unknown();
     }
-    if let Some((_, mark)) = facts.spawn_failed
-        && facts.run.calls.is_empty()
-    {
+    if let Some(mark) = facts.nothing_started() {
         return no(vec![Evidence::seen("shows that the process could not be created", mark)], Basis::Witnessed);
     }
     match facts.trace {

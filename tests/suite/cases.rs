@@ -15,11 +15,23 @@ fn every_case_gives_its_expected_reports() {
         assert!(case.join("README.md").exists(), "{}", case.display());
         let json = stdout(&case, &["analyze", "input", "--output", "json", "--calls", "all"]);
         expect_file(&case.join("expected/report.json"), &without_version(&json));
+        no_rule_fired_that_did_not_run(&serde_json::from_str(&json).unwrap());
         for (kind, file) in [("table", "report.txt"), ("markdown", "report.md")] {
             let text = stdout(&case, &["analyze", "input", "--output", kind]);
             expect_file(&case.join("expected").join(file), &without_version(&text));
         }
     }
+}
+
+/// What is said not to have run cannot have decided anything.
+fn no_rule_fired_that_did_not_run(report: &serde_json::Value) {
+    let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
+    let not_run: Vec<_> = list(&report["coverage"]["rules_not_run"]).iter().map(|row| row["rule"].clone()).collect();
+    let fired = list(&report["findings"]).into_iter().map(|finding| finding["rule"].clone());
+    let fired = fired.chain(list(&report["calls"]).into_iter().map(|call| call["retry"]["rule"].clone()));
+    let mut fired = fired.chain(list(&report["runs"]).into_iter().map(|run| run["restart"]["rule"].clone()));
+    let both = fired.find(|rule| not_run.contains(rule));
+    assert_eq!(both, None, "{not_run:?}");
 }
 
 #[test]

@@ -30,6 +30,10 @@ fn a_wrong_working_directory_is_the_launchers() {
     assert_eq!(run["layer"], "process");
     assert_eq!(run["exit"]["code"], 1);
     assert_eq!(calls(&report)[0]["layer"], "process");
+    assert_eq!(calls(&report)[0]["retry"]["helps"], "no");
+    let rules: Vec<_> = report["findings"].as_array().unwrap().iter().map(|finding| &finding["rule"]).collect();
+    assert!(rules.iter().any(|rule| *rule == "spawn-failed"), "{rules:?}");
+    assert!(!rules.iter().any(|rule| *rule == "startup-crash"), "{rules:?}");
 }
 
 #[test]

@@ -107,15 +107,15 @@ fn damages(files: &[PathBuf], cuts: usize) -> Vec<Damage> {
     damages
 }
 
-/// Up to so many sources, every subset is tried; of more, those that lack or hold at most two.
-const ALL_SUBSETS: usize = 5;
+/// Up to so many sources, every subset is tried; of more, those that hold at most two or lack one.
+const ALL_SUBSETS: usize = 4;
 
 fn subsets(files: &[PathBuf]) -> Vec<Damage> {
     let all = (1_u32 << files.len()) - 1;
     (1..all)
         .filter(|set| {
             let (held, lacks) = (set.count_ones(), (all & !set).count_ones());
-            files.len() <= ALL_SUBSETS || held <= 2 || lacks <= 2
+            files.len() <= ALL_SUBSETS || held <= 2 || lacks <= 1
         })
         .map(|set| {
             let held: Vec<&PathBuf> =
@@ -256,7 +256,7 @@ fn input(case: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn no_damage_makes_anything_safe() {
-    check_all(3);
+    check_all(2);
 }
 
 /// The same with many more places; minutes.
@@ -288,7 +288,7 @@ fn check_all(cuts: usize) {
             wrong.entry(what).or_insert((0, damage)).0 += 1;
         }
     }
-    assert!(tried >= 1500, "{tried}");
+    assert!(tried >= 1000, "{tried}");
     let wrong: Vec<String> =
         wrong.into_iter().map(|(what, (count, first))| format!("{what} ({count} times, first with {first})")).collect();
     assert!(wrong.is_empty(), "{} damaged captures\n{}", tried, wrong.join("\n"));

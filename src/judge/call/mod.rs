@@ -88,7 +88,7 @@ pub(super) fn judge_call(case: &Case, runs: &[RunFacts<'_>], index: u32) -> Call
     let retry = operation_opinion(case, runs, &facts, outcome, &milestones);
     let layer = outcome::layer(&facts, outcome);
     let effects = effects(&facts, &milestones);
-    let missing = missing(&facts, &retry);
+    let missing = missing(&facts, &milestones, &retry);
     CallVerdict {
         outcome,
         layer,

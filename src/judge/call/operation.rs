@@ -48,8 +48,9 @@ pub(in crate::judge) fn judge_operation(case: &Case, runs: &[RunFacts<'_>], oper
         let facts = facts_of(case, runs, *call);
         let outcome = outcome::outcome(&facts);
         let milestones = milestones(&facts, outcome);
-        let effects = effects(&facts, &milestones);
         let own = retry::opinion(&facts, outcome, &milestones);
+        // What was turned away before any work is no execution that could have doubled another one.
+        let effects = if own.rule == retry::REJECTED_BEFORE_WORK { (0, 0) } else { effects(&facts, &milestones) };
         verdicts.push((*call, outcome, effects, own, retry_origin(&facts)));
     }
     let effects = verdicts.iter().fold((0, 0), |sum, verdict| (sum.0 + verdict.2.0, sum.1 + verdict.2.1));

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     correlate::{AnswerKind, Case, Mark, Seen, Sighting},
-    event::{PhaseEvent, ReachStage, Witness},
+    event::{Direction, PhaseEvent, ReachSource, ReachStage, Witness},
     judge::{
         Evidence, Outcome,
         retry::{self, Opinion},
@@ -96,7 +96,7 @@ pub(super) fn evidence(facts: &CallFacts<'_>) -> Vec<Evidence> {
     let mut rows: Vec<(PhaseEvent, Evidence)> = Vec::new();
     for row in &facts.seen {
         let order = event_of(facts.method, row, facts.call).unwrap_or(PhaseEvent::TimedOut);
-        rows.push((order, Evidence::seen(role_of(row), row.mark)));
+        rows.push((order, Evidence::seen(role_in(facts, row), row.mark)));
     }
     for contact in &facts.contacts {
         let role = match contact.stage {
@@ -111,6 +111,17 @@ pub(super) fn evidence(facts: &CallFacts<'_>) -> Vec<Evidence> {
     }
     rows.sort_by_key(|(event, _)| *event);
     rows.into_iter().map(|(_, evidence)| evidence).collect()
+}
+
+/// What a record shows of this call: the record of a request that was never sent shows the attempt alone.
+fn role_in(facts: &CallFacts<'_>, row: &Sighting) -> &'static str {
+    let unsent = facts.call.answer.kind == AnswerKind::NotSent;
+    match row.seen {
+        Seen::Sent if unsent => "shows that the client tried to send the request",
+        Seen::Responded | Seen::Delivered if unsent => "shows that no connection was made",
+        Seen::ForwardedOnce if facts.has(Seen::NotForwarded) => "shows the one attempt of the hop to forward it",
+        _ => role_of(row),
+    }
 }
 
 /// What a record shows, as a phrase.
@@ -153,26 +164,38 @@ pub(in crate::judge) fn role_of(row: &Sighting) -> &'static str {
 }
 
 /// What would settle an open verdict, cheapest first.
-pub(super) fn missing(facts: &CallFacts<'_>, retry: &Opinion) -> Vec<Missing> {
+pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Opinion) -> Vec<Missing> {
     use retry::Caution;
     if retry.verdict == Caution::Unsafe || facts.class == EffectClass::None || retry.verdict == Caution::Safe {
         return Vec::new();
     }
-    let window = window_text(facts);
-    let mut missing = Vec::new();
-    let server_log = facts.seen.iter().any(|row| row.witness == Witness::Server);
-    if !server_log {
-        missing.push(Missing {
-            artifact: format!("server stderr or phase log{window}"),
-            if_present: "unsafe",
-            if_absent: "safe-if",
-        });
+    if milestones.reached == Truth::False {
+        // It was refused, and only a later attempt could have done the work.
+        let artifact = "whole copies of the files that are cut or damaged".to_owned();
+        return vec![Missing { artifact, if_present: "unsafe", if_absent: "safe" }];
     }
-    if !facts.contacts.iter().any(|contact| contact.witness == Witness::Network) {
+    let window = window_text(facts);
+    if facts.call.direction == Direction::ToClient {
+        let artifact = format!("the client's log of what it was asked{window}");
+        return vec![Missing { artifact, if_present: "unsafe", if_absent: "unknown" }];
+    }
+    // What was read already is not asked for; and nothing that is absent makes a verdict worse.
+    let absent = |verdict| if retry.verdict == Caution::SafeIf { "safe-if" } else { verdict };
+    let read = |witness| facts.run.is_some_and(|run| run.strands.iter().any(|strand| strand.witness == witness));
+    let mut missing = Vec::new();
+    if !facts.seen.iter().any(|row| row.witness == Witness::Server) {
+        let log = if read(Witness::Server) { "phase log of the server" } else { "server stderr or phase log" };
+        let artifact = format!("{log}{window}");
+        missing.push(Missing { artifact, if_present: "unsafe", if_absent: absent("safe-if") });
+    }
+    let traced = facts.run.is_some_and(|run| run.trace.is_some());
+    if !traced && !facts.contacts.iter().any(|contact| contact.witness == Witness::Network) {
         let artifact = format!("egress log or kernel trace of the server{window}");
-        missing.push(Missing { artifact, if_present: "unsafe", if_absent: "safe-if" });
+        missing.push(Missing { artifact, if_present: "unsafe", if_absent: absent("safe-if") });
+    }
+    if !traced && !facts.case.contacts.iter().any(|contact| contact.vouched == ReachSource::ServiceLog) {
         let artifact = format!("the log of the service that the tool calls{window}");
-        missing.push(Missing { artifact, if_present: "unsafe", if_absent: "unknown" });
+        missing.push(Missing { artifact, if_present: "unsafe", if_absent: absent("unknown") });
     }
     missing
 }

@@ -1,7 +1,9 @@
 //! The process of the server could not be created.
 
 use super::{
-    Confidence, Doc, Finding, FindingRule, Scene, Severity, events, first_event, number_of, shook_hands, tally::Tally,
+    Confidence, Doc, Finding, FindingRule, Scene, Severity, events, first_event, number_of, shook_hands,
+    startup_crash::{self, Crash},
+    tally::Tally,
 };
 use crate::{
     correlate::StrandFact,
@@ -12,13 +14,13 @@ use crate::{
 /// See [`FindingRule::doc`].
 pub(super) static RULE: FindingRule = FindingRule {
     id: "spawn-failed",
-    title: "The server was never started",
+    title: "The server could not be launched",
     severity: Severity::High,
     doc: Doc {
-        means: "The launcher could not create the process of the server, or the package runner in front of it gave up. No code of the server ran.",
-        recognized: "The operating system's refusal in the launcher's log (ENOENT, EACCES), or the failure line of npx, npm, uv, uvx, pip, docker or a shell while the server never answered.",
-        is_not: "A process that was created and ended by itself: that is `startup-crash` or `exited-early`.",
-        to_do: "Give the full path of the executable, and check the PATH and the working directory that the launcher passes on. With a package runner, install the package before.",
+        means: "The launcher gave the server no life: the process could not be created, the package runner in front of it gave up, or what it was started with was wrong (working directory, environment, installation), so that it ended before it could shake hands.",
+        recognized: "The operating system's refusal in the launcher's log (ENOENT, EACCES), or the failure line of npx, npm, uv, uvx, pip, docker or a shell while the server never answered; or a crash before the handshake whose root is a missing file, module or environment variable.",
+        is_not: "A crash of the server's own code for any other reason: that is `startup-crash` or `exited-early`.",
+        to_do: "Give the full path of the executable, and check the PATH, the working directory and the environment that the launcher passes on: start the server by hand with the same ones. With a package runner, install the package before.",
     },
     check,
 };
@@ -48,6 +50,8 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
                 }
             };
             out.push(tally.finding(&RULE, Confidence::Medium, claim, run));
+        } else if let Some(crash) = startup_crash::crash(facts, verdict).filter(Crash::is_the_launchers) {
+            out.push(crash.finding(scene, facts, &RULE));
         }
     }
 }

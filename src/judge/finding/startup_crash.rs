@@ -6,7 +6,7 @@ use super::{
 use crate::{
     correlate::Mark,
     event::TroubleKind,
-    judge::{RunFacts, run::exit_evidence},
+    judge::{RunFacts, RunVerdict, run::exit_evidence},
     symbol::Symbol,
 };
 
@@ -16,41 +16,66 @@ pub(super) static RULE: FindingRule = FindingRule {
     title: "The server crashed while it started",
     severity: Severity::High,
     doc: Doc {
-        means: "The process was created, and the server's own code failed before it could shake hands: a wrong working directory, a missing module, a missing environment variable, a taken port.",
+        means: "The process was created, and the server's own code failed before it could shake hands: a taken port, a service that could not be reached, a fault in its code.",
         recognized: "The root of a traceback or crash in the server's own log, in a run whose handshake was never completed, before the client stopped it.",
-        is_not: "A crash inside a tool call, or one that follows the client's leaving (a broken pipe is a consequence).",
+        is_not: "A missing file, module or environment variable, which the launcher has to supply: that is `spawn-failed`. Nor a crash inside a tool call, or one that follows the client's leaving (a broken pipe is a consequence).",
         to_do: "Start the server by hand with the launcher's working directory and environment, and supply what the crash names.",
     },
     check,
 };
 
-type Crash = (TroubleKind, Mark, Option<Symbol>);
+/// A crash before the handshake.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crash {
+    kind: TroubleKind,
+    mark: Mark,
+    name: Option<Symbol>,
+}
 
-fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
-    for (facts, verdict) in scene.runs() {
-        if facts.troubles.is_empty() || shook_hands(facts, verdict) || facts.spawn_failed.is_some() {
-            continue;
-        }
-        let Some((kind, mark, name)) = root(facts) else { continue };
-        let mut tally = Tally::new("shows the root of the crash", mark);
+impl Crash {
+    /// Something is missing that the launcher has to supply.
+    pub(super) fn is_the_launchers(&self) -> bool {
+        matches!(self.kind, TroubleKind::MissingFile | TroubleKind::MissingModule | TroubleKind::MissingEnvironment)
+    }
+
+    /// The finding that the crash is.
+    pub(super) fn finding(self, scene: &Scene<'_, '_>, facts: &RunFacts<'_>, rule: &'static FindingRule) -> Finding {
+        let mut tally = Tally::new("shows the root of the crash", self.mark);
         if let Some(exit) = facts.exited {
             tally.also(exit_evidence(exit).role, exit.mark);
         }
-        let named = name.map_or("", |name| scene.case.name(name));
+        let named = self.name.map_or("", |name| scene.case.name(name));
         let confidence = if facts.exited.is_some() { Confidence::High } else { Confidence::Medium };
-        out.push(tally.finding(&RULE, confidence, claim(kind, named), number_of(facts)));
+        tally.finding(rule, confidence, claim(self.kind, named), number_of(facts))
     }
+}
+
+fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
+    for (facts, verdict) in scene.runs() {
+        if let Some(crash) = crash(facts, verdict).filter(|crash| !crash.is_the_launchers()) {
+            out.push(crash.finding(scene, facts, &RULE));
+        }
+    }
+}
+
+/// The crash before the handshake of a run, if there is one.
+pub(super) fn crash(facts: &RunFacts<'_>, verdict: &RunVerdict) -> Option<Crash> {
+    if facts.troubles.is_empty() || shook_hands(facts, verdict) || facts.spawn_failed.is_some() {
+        return None;
+    }
+    root(facts)
 }
 
 /// The first crash that names its cause, else the first one, and none that followed the client's leaving.
 fn root(facts: &RunFacts<'_>) -> Option<Crash> {
     let own = || {
-        facts.troubles.iter().copied().filter(|(kind, mark, _)| {
-            let after_stop = facts.stopped_by_client.and_then(|stop| stands_before(stop, *mark)) == Some(true);
-            *kind != TroubleKind::BrokenPipe && !after_stop
+        let all = facts.troubles.iter().map(|(kind, mark, name)| Crash { kind: *kind, mark: *mark, name: *name });
+        all.filter(|crash| {
+            let after_stop = facts.stopped_by_client.and_then(|stop| stands_before(stop, crash.mark)) == Some(true);
+            crash.kind != TroubleKind::BrokenPipe && !after_stop
         })
     };
-    own().find(|(kind, ..)| *kind != TroubleKind::Other).or_else(|| own().next())
+    own().find(|crash| crash.kind != TroubleKind::Other).or_else(|| own().next())
 }
 
 fn claim(kind: TroubleKind, name: &str) -> String {

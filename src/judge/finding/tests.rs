@@ -241,15 +241,26 @@ fn a_package_runner_that_failed() {
 
 #[test]
 fn a_crash_while_starting() {
-    let crash = "Error: Cannot find module '/srv/acme/dist/index.js'";
-    let started =
-        [tap(0, "spawn", r#""argv":["node","x"],"pid":7"#), tap_line(1, "c2s", INIT), tap_line(2, "stderr", crash)];
-    let dead = with(started.to_vec(), &[tap(3, "exit", r#""code":1"#)]);
-    let (severity, confidence, claim) = fires("startup-crash", &[&dead]);
+    let started = |crash| {
+        vec![tap(0, "spawn", r#""argv":["node","x"],"pid":7"#), tap_line(1, "c2s", INIT), tap_line(2, "stderr", crash)]
+    };
+    let missing = started("Error: Cannot find module '/srv/acme/dist/index.js'");
+    let taken = started("Error: listen EADDRINUSE: address already in use :::3000");
+    let dead = |start: &[String]| with(start.to_vec(), &[tap(3, "exit", r#""code":1"#)]);
+    let (severity, confidence, claim) = fires("startup-crash", &[&dead(&taken)]);
+    assert_eq!((severity, confidence), (Severity::High, Confidence::High));
+    assert!(claim.contains("port"), "{claim}");
+    silent("spawn-failed", &[&dead(&taken)]);
+    // What the launcher has to supply is a launch that failed, whoever noticed it.
+    let (severity, confidence, claim) = fires("spawn-failed", &[&dead(&missing)]);
     assert_eq!((severity, confidence), (Severity::High, Confidence::High));
     assert!(claim.contains("\"/srv/acme/dist/index.js\""), "{claim}");
-    let alive = with(started.to_vec(), &[tap_line(3, "s2c", INIT_OK)]);
-    silent("startup-crash", &[&alive]);
+    silent("startup-crash", &[&dead(&missing)]);
+    for start in [missing, taken] {
+        let alive = with(start, &[tap_line(3, "s2c", INIT_OK)]);
+        silent("startup-crash", &[&alive]);
+        silent("spawn-failed", &[&alive]);
+    }
 }
 
 #[test]

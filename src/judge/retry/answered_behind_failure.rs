@@ -37,6 +37,11 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
         _ => false,
     })?;
     let proof = Proof::seen(call::role_of(row), row.mark).and(Evidence::seen("shows the request", facts.place()));
-    let reason = "The server finished this call, although the caller did not get its answer.";
+    // Where nobody recorded the caller's side, nothing says that the answer was lost.
+    let reason = if attempt.outcome == Outcome::AnswerNotCaptured {
+        "The server answered this call; what it said is not on record."
+    } else {
+        "The server finished this call, although the caller did not get its answer."
+    };
     Some(Opinion::new(Caution::Unsafe, RULE.id, reason, Helps::AlreadyDone, proof))
 }

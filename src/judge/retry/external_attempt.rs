@@ -1,7 +1,7 @@
 //! The call contacted something outside that it may have changed.
 
 use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule, contact_evidence, harmful_contact};
-use crate::judge::Proof;
+use crate::{event::ReachSource, judge::Proof};
 
 /// See [`RetryRule::doc`].
 pub(super) static RULE: RetryRule = RetryRule {
@@ -23,11 +23,16 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     } else {
         Helps::Unknown
     };
+    let own_log = contact.vouched == ReachSource::ServiceLog;
     let reason = match contact.result {
+        _ if attempt.outcome.is_success() => {
+            "It succeeded, and it contacted a service outside: sending it again does so again."
+        }
         Some(_) if (200..300).contains(&contact.status) => {
             "It contacted a service outside, and the service answered with success."
         }
         Some(_) => "It contacted a service outside, and the service answered.",
+        None if own_log => "It contacted a service outside, whose own log shows the request.",
         None => "It contacted a service outside, and no result is on record.",
     };
     let proof = Proof::seen("shows the contact with the outside", contact.attempt).with(contact_evidence(attempt));

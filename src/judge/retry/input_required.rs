@@ -56,5 +56,5 @@ fn last_leg(facts: &CallFacts<'_>, first: u32) -> Opinion {
     let milestones = call::milestones(&leg, outcome);
     let own = opinion(&leg, outcome, &milestones);
     let proof = own.proof.clone().and(Evidence::seen("shows the first leg of the chain", facts.place()));
-    Opinion { proof, ..own.of_another_attempt(&leg) }
+    Opinion { proof, ..own.of_continuation(&leg) }
 }

@@ -151,6 +151,17 @@ impl Opinion {
         let reason = format!("Another attempt of the same operation{id} decides: {}", lower_first(&self.reason));
         Self { reason: reason.into(), ..self }
     }
+
+    /// The same opinion as the verdict of the last leg of a chain.
+    #[must_use]
+    fn of_continuation(self, last: &CallFacts<'_>) -> Self {
+        let id = match last.call.id {
+            crate::correlate::RpcId::Int(id) => format!(" with id {id}"),
+            _ => String::new(),
+        };
+        let reason = format!("It was continued, and its last leg{id} decides: {}", lower_first(&self.reason));
+        Self { reason: reason.into(), ..self }
+    }
 }
 
 fn lower_first(text: &str) -> String {
@@ -236,6 +247,9 @@ pub static RETRY_RULES: &[&RetryRule] = &[
     &server_error::RULE,
     &no_proof::RULE,
 ];
+
+/// The rule of an attempt that was told to come back later, without a sign that it had begun.
+pub(super) const REJECTED_BEFORE_WORK: &str = rejected_before_work::RULE.id;
 
 /// The opinion about one attempt by itself.
 pub(super) fn opinion(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Milestones) -> Opinion {

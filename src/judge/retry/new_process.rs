@@ -1,10 +1,10 @@
 //! Sending again may need a new process: then the verdict of the run about a restart counts, too.
 
-use super::{Attempt, Caution, Opinion, lower_first};
+use super::{Attempt, Caution, Helps, Opinion, lower_first};
 use crate::{
     correlate::{NONE, Transport},
-    event::Witness,
-    judge::{RunFacts, call, call::EffectClass, restart},
+    event::{TroubleKind, Witness},
+    judge::{RunFacts, call, restart},
 };
 
 /// How a request that has no answer can be sent again.
@@ -33,7 +33,8 @@ pub(super) fn with_restart(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
     match needs {
         Needs::NewProcess(why) => {
             let reason = format!("{why}: {}", lower_first(&restart.reason));
-            Opinion { reason: reason.into(), helps: own.helps, ..restart }
+            let helps = if launched_wrongly(run) { Helps::No } else { own.helps };
+            Opinion { reason: reason.into(), helps, ..restart }
         }
         _ if own.verdict == Caution::Safe => {
             let condition = "the process that had it still runs and is sent it again, without a new start";
@@ -42,6 +43,14 @@ pub(super) fn with_restart(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
         }
         _ => own,
     }
+}
+
+/// What the launcher has to supply was missing: the next start fails like this one.
+fn launched_wrongly(run: &RunFacts<'_>) -> bool {
+    let missing =
+        |kind| matches!(kind, TroubleKind::MissingFile | TroubleKind::MissingModule | TroubleKind::MissingEnvironment);
+    let answered = run.initialize.is_some_and(|call| call.answered.is_some());
+    run.spawn_failed.is_some() || !answered && run.troubles.iter().any(|(kind, ..)| missing(*kind))
 }
 
 fn needs(attempt: &Attempt<'_, '_>, run: &RunFacts<'_>) -> Needs {
@@ -55,11 +64,7 @@ fn needs(attempt: &Attempt<'_, '_>, run: &RunFacts<'_>) -> Needs {
     if matches!(attempt.facts.method, "initialize" | "server/discover") {
         return Needs::NewProcess("An unanswered handshake is repeated by starting the server again");
     }
-    if attempt.facts.class == EffectClass::None && !alive_afterwards(attempt, run) {
-        Needs::OldProcess
-    } else {
-        Needs::Nothing
-    }
+    if alive_afterwards(attempt, run) { Needs::Nothing } else { Needs::OldProcess }
 }
 
 /// A server that is reached over HTTP does not start with its client.

@@ -3,7 +3,7 @@
 use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
 use crate::{
     correlate::Seen,
-    judge::{Evidence, Outcome},
+    judge::{Evidence, Outcome, Truth},
 };
 
 /// See [`RetryRule::doc`].
@@ -36,7 +36,8 @@ pub(super) fn opinion(attempt: &Attempt<'_, '_>) -> Opinion {
         Outcome::HttpError => "A status alone does not tell whether the server executed it.",
         Outcome::Cancelled => "The caller cancelled; that does not tell whether the server stopped.",
         Outcome::NoAnswer if facts.receipt().is_some() => "The server had it, and no answer is on record.",
-        Outcome::NoAnswer => "It was sent, and no answer is on record.",
+        Outcome::NoAnswer if attempt.milestones.sent == Truth::True => "It was sent, and no answer is on record.",
+        Outcome::NoAnswer => "The client wanted to send it; neither that it was sent nor an answer is on record.",
         Outcome::AnswerNotCaptured => "An answer was given, but nobody recorded what it said.",
         _ => "Nothing on record tells whether the server executed it.",
     };

@@ -5,7 +5,7 @@ use crate::{
         AnswerKind, Call, Case, Contact, Mark, Run, Seen, Strand, StrandEvent, StrandFact, ToolsFacts, Transport,
     },
     event::{Direction, PhaseEvent, ReachSource, ReachStage, RemarkKind, SpawnFailure, TroubleKind, Witness},
-    judge::{CallFacts, Evidence},
+    judge::{CallFacts, Evidence, call},
     symbol::Symbol,
 };
 use std::collections::BTreeMap;
@@ -316,6 +316,17 @@ impl<'c> RunFacts<'c> {
             || facts.has(Seen::TimedOut)
             || facts.has(Seen::Cancelled);
         after && !given_up
+    }
+
+    /// The record that shows that the process could not be created, where nothing shows a life of this run.
+    pub(in crate::judge) fn nothing_started(&self) -> Option<Mark> {
+        let (_, mark) = self.spawn_failed?;
+        let lived = self.exited.is_some()
+            || self.steps.contains_key(&PhaseEvent::Spawned)
+            || self.steps.contains_key(&PhaseEvent::ExecutableReady)
+            || self.calls().any(call::answer_is_servers);
+        let others = self.calls().any(|call| !self.recorded_together(mark, call));
+        (!lived && !others).then_some(mark)
     }
 
     /// Whether sending something again needs a new process.

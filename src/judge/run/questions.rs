@@ -46,6 +46,20 @@ impl Question {
         Self { answer: Answer::Yes, basis, evidence: vec![Evidence::seen(role, mark)] }
     }
 
+    /// Yes by the server's own record, by somebody else's, or by both.
+    fn by_witness(own: Option<(&'static str, Mark)>, seen: Option<(&'static str, Mark)>) -> Option<Self> {
+        match (own, seen) {
+            (Some((role, mark)), Some((other, beside))) => Some(Self {
+                answer: Answer::Yes,
+                basis: Basis::Corroborated,
+                evidence: vec![Evidence::seen(role, mark), Evidence::seen(other, beside)],
+            }),
+            (Some((role, mark)), None) => Some(Self::yes(role, mark, Witness::Server)),
+            (None, Some((role, mark))) => Some(Self::yes(role, mark, Witness::Network)),
+            (None, None) => None,
+        }
+    }
+
     fn no(role: &'static str, mark: Mark) -> Self {
         Self { answer: Answer::No, basis: Basis::Witnessed, evidence: vec![Evidence::seen(role, mark)] }
     }
@@ -56,17 +70,17 @@ impl Question {
 }
 
 pub(super) fn started(facts: &RunFacts<'_>) -> Question {
-    for (step, role) in [
-        (PhaseEvent::ExecutableReady, "shows that the server's own code ran"),
-        (PhaseEvent::Spawned, "shows that the process was created"),
-    ] {
-        if let Some((mark, witness)) = facts.steps.get(&step) {
-            return Question::yes(role, *mark, *witness);
-        }
+    let own = start(facts, |witness| witness == Witness::Server);
+    let seen = start(facts, |witness| witness != Witness::Server).or_else(|| {
+        let answered = facts.calls().find(|call| call::answer_is_servers(call) && call.witness != Witness::Server)?;
+        Some(("shows an answer of the server", answered.answered?))
+    });
+    if let Some(question) = Question::by_witness(own, seen) {
+        return question;
     }
     let answered = facts.calls().find(|call| call::answer_is_servers(call));
     if let Some(mark) = answered.and_then(|call| call.answered) {
-        return Question::yes("shows an answer of the server", mark, Witness::Proxy);
+        return Question::yes("shows an answer of the server", mark, Witness::Server);
     }
     if let Some((_, mark)) = facts.spawn_failed {
         return Question::no("shows that the process could not be created", mark);
@@ -74,11 +88,33 @@ pub(super) fn started(facts: &RunFacts<'_>) -> Question {
     Question::unknown()
 }
 
+/// The first record by such a witness that the process was there, the strongest kind first.
+fn start(facts: &RunFacts<'_>, by: impl Fn(Witness) -> bool) -> Option<(&'static str, Mark)> {
+    let find = |wanted: [StrandFact; 2]| {
+        let events = facts.strands.iter().flat_map(|strand| &strand.events);
+        let mut events = events.filter(|event| wanted.contains(&event.what) && by(event.witness));
+        events.next().map(|event| event.mark)
+    };
+    let ready = find([StrandFact::Step(PhaseEvent::ExecutableReady), StrandFact::Remark(RemarkKind::Listening)]);
+    let spawned = || find([StrandFact::Step(PhaseEvent::Spawned), StrandFact::Remark(RemarkKind::ProcessStarted)]);
+    ready
+        .map(|mark| ("shows that the server's own code ran", mark))
+        .or_else(|| spawned().map(|mark| ("shows that the process was created", mark)))
+}
+
 pub(super) fn initialized(facts: &RunFacts<'_>) -> Question {
-    for step in [PhaseEvent::InitializedReceived, PhaseEvent::InitializedSent] {
-        if let Some((mark, witness)) = facts.steps.get(&step) {
-            return Question::yes("shows that the handshake was completed", *mark, *witness);
-        }
+    let completed = |by: fn(Witness) -> bool| {
+        let wanted = [StrandFact::Step(PhaseEvent::InitializedReceived), StrandFact::Step(PhaseEvent::InitializedSent)];
+        let events = facts.strands.iter().flat_map(|strand| &strand.events);
+        let mut events = events.filter(|event| wanted.contains(&event.what) && by(event.witness));
+        events.next().map(|event| ("shows that the handshake was completed", event.mark))
+    };
+    let both = Question::by_witness(
+        completed(|witness| witness == Witness::Server),
+        completed(|witness| witness != Witness::Server),
+    );
+    if let Some(question) = both {
+        return question;
     }
     let modern = facts.calls().find(|call| {
         matches!(facts.case.name(call.method), "server/discover" | "tools/list" | "tools/call")
@@ -130,9 +166,7 @@ pub(super) fn reached_outside(facts: &RunFacts<'_>, outside_calls: &ReachVerdict
         let basis = contacts.iter().map(|contact| reach::basis(contact)).max().unwrap_or(Basis::SelfReported);
         return Question { answer: Answer::Yes, basis, evidence: evidence.collect() };
     }
-    if let Some((_, mark)) = facts.spawn_failed
-        && facts.run.calls.is_empty()
-    {
+    if let Some(mark) = facts.nothing_started() {
         return Question::no("shows that the process could not be created", mark);
     }
     match outside_calls.answer {

@@ -86,8 +86,13 @@ fn stays_open(facts: &RunFacts<'_>, call: &Call) -> bool {
     call.direction == Direction::ToServer
         && matches!(call.answer.kind, AnswerKind::None | AnswerKind::Nothing)
         && facts.case.name(call.method) != "subscriptions/listen"
-        && !facts.case.sightings(call).any(|row| row.seen == Seen::Responded)
+        && !facts.case.sightings(call).any(|row| finished(row.seen))
         && call.id != RpcId::Null
+}
+
+/// The server made an answer, whether its caller got it or not: nothing stopped there.
+fn finished(seen: Seen) -> bool {
+    matches!(seen, Seen::Responded | Seen::Delivered | Seen::LateAnswer | Seen::AnswerRejected | Seen::CallSucceeded)
 }
 
 fn named(name: &'static str, owner: Owner, mark: Mark) -> Stop {

@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Desk, and_more, plural};
 use crate::{
-    judge::{CallVerdict, Caution, Helps, Opinion, RESTART_RULES, RunVerdict},
+    event::Direction,
+    judge::{CallVerdict, Caution, Helps, Opinion, Outcome, RESTART_RULES, RunVerdict},
     report::{names, wire},
     symbol::Symbol,
 };
@@ -82,7 +83,8 @@ pub(super) fn advice(desk: &Desk<'_, '_>) -> Vec<Advice> {
     let mut groups: Vec<(Key<'_>, u32, u64)> = Vec::new();
     let mut known: FxHashMap<Key<'_>, usize> = FxHashMap::default();
     let failed = desk.report.verdicts.calls.iter().filter(|(_, verdict)| !verdict.outcome.is_success());
-    for (index, verdict) in failed.filter(|(index, _)| desk.selected.call(**index)) {
+    let asked = failed.filter(|(index, verdict)| desk.selected.call(**index) && concerns(desk, **index, verdict));
+    for (index, verdict) in asked {
         let slot = *known.entry(key(desk, *index, verdict)).or_insert(groups.len());
         match groups.get_mut(slot) {
             Some(group) => group.2 += 1,
@@ -102,6 +104,14 @@ pub(super) fn advice(desk: &Desk<'_, '_>) -> Vec<Advice> {
         }
     }
     advice
+}
+
+/// Whether a person could press retry, and would: what a server asks its client is not theirs to send, and what did no
+/// harm and was answered, or was done by a later attempt, needs nothing.
+fn concerns(desk: &Desk<'_, '_>, index: u32, verdict: &CallVerdict) -> bool {
+    let answered = verdict.outcome == Outcome::AnswerNotCaptured || verdict.retry.helps == Helps::AlreadyDone;
+    let answered = answered && verdict.retry.verdict == Caution::Safe;
+    desk.report.case.calls[index as usize].direction == Direction::ToServer && !answered
 }
 
 fn key<'v>(desk: &Desk<'_, 'v>, index: u32, verdict: &'v CallVerdict) -> Key<'v> {
@@ -139,6 +149,7 @@ fn call_row(desk: &Desk<'_, '_>, first: u32, count: u64) -> AdviceRow {
         (Caution::Unknown, None) if RESTART_RULES.iter().any(|rule| rule.id == verdict.retry.rule) => {
             text.push_str(" Fetch: a kernel or network trace of one start of this server.");
         }
+        (Caution::Unknown, None) => text.push_str(" No artifact is known that would decide it."),
         (Caution::SafeIf, _) if verdict.retry.helps == Helps::No => text.push_str(" It will fail again."),
         (_, _) if verdict.retry.helps == Helps::AlreadyDone => text.push_str(" It is done already."),
         _ => {}
@@ -165,6 +176,9 @@ fn restarts(desk: &Desk<'_, '_>) -> Vec<AdviceRow> {
         if restarts > 0 {
             let _ = write!(text, " It was started again {} already.", plural(u64::from(restarts), "time"));
         }
+        if count > 1 {
+            text.push_str(&contacts_of_all(desk, first, count));
+        }
         let name = desk.names.run(first);
         match desk.server(first) {
             Some(server) => {
@@ -174,6 +188,20 @@ fn restarts(desk: &Desk<'_, '_>) -> Vec<AdviceRow> {
         }
     };
     rows.into_iter().map(row).collect()
+}
+
+/// How often runs that share a row reached outside together: the row itself speaks of one start.
+fn contacts_of_all(desk: &Desk<'_, '_>, first: usize, count: u64) -> String {
+    let (server, text) = (desk.server(first), desk.report.verdicts.runs.get(first).map(|run| restart_text(desk, run)));
+    let stopped = desk.report.verdicts.runs.iter().filter(|run| run.stop.is_some() && desk.selected.run(run.index));
+    let alike = stopped.filter(|run| desk.server(run.index) == server && Some(restart_text(desk, run)) == text);
+    let contacts: u64 =
+        alike.map(|run| run.reach.targets.iter().map(|target| u64::from(target.attempts)).sum::<u64>()).sum();
+    if contacts == 0 {
+        String::new()
+    } else {
+        format!(" The {count} starts on record did so {} together.", plural(contacts, "time"))
+    }
 }
 
 fn restart_text(desk: &Desk<'_, '_>, run: &RunVerdict) -> String {

@@ -154,7 +154,7 @@ pub(super) fn missing(desk: &Desk<'_, '_>) -> Rows<MissingRow> {
         let missing = desk.report.verdicts.calls.get(&index)?.missing.get(number)?;
         let calls = and_more(&names::call(index), count);
         let decides = format!(
-            "decides {calls}: {} if it shows the contact, {} if it covers the window and shows none",
+            "decides {calls}: {} if it shows a contact or a further attempt, {} if it covers the window and shows neither",
             missing.if_present, missing.if_absent
         );
         Some(MissingRow { artifact: desk.names.text(&missing.artifact), decides })

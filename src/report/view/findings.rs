@@ -51,7 +51,10 @@ fn row(desk: &Desk<'_, '_>, index: usize, count: u64) -> FindingRow {
     let run = finding.run.map(|run| desk.names.run(run as usize).to_owned());
     let doubt = (finding.confidence < Confidence::High).then(|| format!("confidence {}", finding.confidence.name()));
     let about: Vec<String> = run.into_iter().chain(finding.call.map(names::call)).collect();
-    let about = and_more(&about.join(", "), count);
+    let mut about = and_more(&about.join(", "), count);
+    if count > 1 && finding.run.is_some() && finding.call.is_none() {
+        about.push_str(", in each");
+    }
     let parts: Vec<String> = Some(about).filter(|about| !about.is_empty()).into_iter().chain(doubt).collect();
     FindingRow {
         severity: finding.severity,

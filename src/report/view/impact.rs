@@ -59,7 +59,8 @@ fn targets(desk: &Desk<'_, '_>) -> Rows<Target> {
     let left = order.len().saturating_sub(SHOWN) as u64;
     let shown = order.into_iter().take(SHOWN).map(|(target, contact, attempts, results)| {
         let place = if contact.local { " on this host" } else { "" };
-        let text = format!("{}{place}, {}, {results} answered", contact.kind.name(), plural(attempts, "contact"));
+        let answered = if results == 0 { "no answer on record".to_owned() } else { format!("{results} answered") };
+        let text = format!("{}{place}, {}, {answered}", contact.kind.name(), plural(attempts, "contact"));
         Target { name: super::runs::target_name(desk.names.name(target)).to_owned(), text }
     });
     Rows { shown: shown.collect(), left }

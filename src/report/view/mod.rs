@@ -127,6 +127,10 @@ impl View {
         match (self.totals.0, self.runs.is_empty()) {
             (0, true) => "No MCP run and no call was recognized in the input.".to_owned(),
             (0, false) => "No call is on record, so there is nothing to retry.".to_owned(),
+            _ if !self.calls.is_empty() && !self.totals.1 => {
+                "Nothing to retry: what did not end well was answered, was done by a later attempt, or is a server's own question to its client."
+                    .to_owned()
+            }
             (calls, _) => {
                 format!("Nothing to retry: none of the shown calls failed ({} in all).", plural(calls, "call"))
             }

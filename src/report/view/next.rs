@@ -2,9 +2,12 @@
 
 use super::Desk;
 use crate::{
-    correlate::{Key, Seen},
-    event::Witness,
-    judge::{Answer, Caution, ReachAnswer},
+    correlate::{Call, Key, Seen},
+    event::{ReachSource, Witness},
+    judge::{
+        Answer, CallVerdict, Caution, ReachAnswer,
+        call::{EffectClass, effect_class},
+    },
     report::{select, wire},
 };
 
@@ -15,8 +18,14 @@ pub(super) fn next(desk: &Desk<'_, '_>) -> Vec<&'static str> {
     let calls = || select::calls(desk.report).filter(|(_, verdict)| !verdict.outcome.is_success());
     let witnessed = |witness: Witness| case.sources.iter().any(|source| source.witness == Some(witness));
     let open = calls().any(|(_, verdict)| verdict.retry.verdict == Caution::Unknown);
-    let reach_open = calls().any(|(_, verdict)| verdict.reach.answer == ReachAnswer::Unknown)
+    let undecided = |call: &Call, verdict: &CallVerdict| {
+        verdict.reach.answer == ReachAnswer::Unknown && effect_class(case.name(call.method)) == EffectClass::Undeclared
+    };
+    let reach_open = calls().any(|(index, verdict)| undecided(&case.calls[index as usize], verdict))
         || runs().any(|run| run.reached_outside.answer == Answer::Unknown);
+    // What is in the capture is not asked for again.
+    let logged = case.contacts.iter().any(|contact| contact.vouched == ReachSource::PhaseEvent);
+    let traced = witnessed(Witness::Network);
     let start_open = runs().any(|run| run.started.answer == Answer::Unknown);
     let contested =
         calls().any(|(index, _)| case.sightings(&case.calls[index as usize]).any(|row| row.seen == Seen::Contested));
@@ -37,7 +46,15 @@ pub(super) fn next(desk: &Desk<'_, '_>) -> Vec<&'static str> {
             "Keep the client's log or a capture of the wire: it shows what was sent and what the caller got.",
         ),
         (
-            reach_open,
+            reach_open && logged && !traced,
+            "Record one start with `strace -f -e trace=network,process`: it covers what the server does not log by itself.",
+        ),
+        (
+            reach_open && traced && !logged,
+            "Log external_attempt before and external_result after every outbound request, with request_id, action_id, target, method and status: then a contact can be bound to its call.",
+        ),
+        (
+            reach_open && !traced && !logged,
             "Log external_attempt before and external_result after every outbound request, with request_id, action_id, target, method and status; or record one start with `strace -f -e trace=network,process`. Then \"reached outside\" has an answer.",
         ),
         (start_open, "Let the launcher log spawned with the process id, and exited with code or signal."),

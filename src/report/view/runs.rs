@@ -24,6 +24,8 @@ pub(in crate::report) struct RunRow {
     pub(in crate::report) cites: Vec<Cite>,
     /// How many runs this row stands for.
     count: u64,
+    /// Contacts with the outside of all of them.
+    contacts: u64,
 }
 
 /// The runs that are shown; equal ones are one row.
@@ -37,11 +39,14 @@ pub(super) fn runs(desk: &Desk<'_, '_>) -> Rows<RunRow> {
         let headline = headline(desk, &facts, verdict, failed.get(&run).copied().unwrap_or(0));
         let answers = answers(&facts, verdict);
         let slot = *known.entry((headline.clone(), answers.clone())).or_insert(rows.len());
+        let contacts = contacts(facts.case, facts.run).len() as u64;
         if let Some((row, _)) = rows.get_mut(slot) {
             row.count += 1;
+            row.contacts += contacts;
             continue;
         }
-        rows.push((RunRow { name: String::new(), headline, answers, cites: Vec::new(), count: 1 }, verdict.index));
+        let row = RunRow { name: String::new(), headline, answers, cites: Vec::new(), count: 1, contacts };
+        rows.push((row, verdict.index));
     }
     if rows.len() > RUNS {
         // Where not all can be shown, those that stopped come first, then those with failed calls.
@@ -54,7 +59,12 @@ pub(super) fn runs(desk: &Desk<'_, '_>) -> Rows<RunRow> {
     let left = rows.iter().skip(RUNS).map(|(row, _)| row.count).sum();
     let shown = rows.into_iter().take(RUNS).map(|(row, index)| {
         let name = and_more(desk.names.run(index), row.count);
-        RunRow { name, cites: cites(desk, index), ..row }
+        let headline = if row.count > 1 && row.contacts > 0 {
+            format!("{} in each of them, {} in all.", row.headline.trim_end_matches('.'), row.contacts)
+        } else {
+            row.headline
+        };
+        RunRow { name, headline, cites: cites(desk, index), ..row }
     });
     Rows { shown: shown.collect(), left }
 }
@@ -158,7 +168,11 @@ fn reached(desk: &Desk<'_, '_>, facts: &RunFacts<'_>, verdict: &RunVerdict) -> S
 
 /// A contact whose record names no target has the target `unknown`.
 pub(super) fn target_name(name: &str) -> &str {
-    if name == "unknown" { "a target that is not named" } else { name }
+    match name {
+        "unknown" => "a target that is not named",
+        "service of this log" => "the service whose own log was read",
+        name => name,
+    }
 }
 
 /// The contacts of a run, in and outside calls, of which bytes went out or may have.

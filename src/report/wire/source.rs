@@ -2,8 +2,8 @@
 
 use super::{Clock, Coverage, NotRun, Notice, Place, Source, Totals, Unexplained};
 use crate::{
-    correlate::{Mark, SourceFacts, StrandFact},
-    event::{Origin, PhaseEvent, ReachSource, SourceId, Witness},
+    correlate::{Mark, SourceFacts},
+    event::{Origin, SourceId, Witness},
     notice::Loss,
     report::{
         Report, SourceInfo,
@@ -89,23 +89,10 @@ pub(in crate::report) fn loss(report: &Report<'_>) -> Loss {
     notices.filter(|notice| notice.count > 0).map(|notice| notice.kind.loss()).max().unwrap_or(Loss::None)
 }
 
-/// Rules that draw on the absence of contacts, where no source covers contacts at all.
+/// Rules whose kind of input is not among the sources.
 fn rules_not_run(report: &Report<'_>) -> Vec<NotRun> {
-    let case = report.case;
-    let traced = case.strands.iter().any(|strand| {
-        strand.witness == Witness::Network
-            && strand.events.iter().any(|event| event.what == StrandFact::Step(PhaseEvent::Spawned))
-    });
-    let logged = case
-        .contacts
-        .iter()
-        .any(|contact| contact.vouched == ReachSource::PhaseEvent && contact.witness == Witness::Server);
-    if traced || logged || case.runs.is_empty() {
-        return Vec::new();
-    }
-    let needs =
-        "a kernel trace of the server process over its whole life, or a server log that records external_attempt";
-    vec![NotRun { rule: "covered-error", needs }, NotRun { rule: "covered-life", needs }]
+    let rules = crate::judge::inputs::rules_not_run(report.case);
+    rules.into_iter().map(|(rule, needs)| NotRun { rule, needs }).collect()
 }
 
 /// Counts over everything.

@@ -45,7 +45,10 @@ impl PlainCalls {
 fn plain(case: &Case, runs: &[RunFacts<'_>], index: u32) -> Option<Plain> {
     let call = &case.calls[index as usize];
     let run = runs.get(call.run as usize)?;
-    let simple = call.answer.kind != AnswerKind::NotCaptured
+    // A request without an answer is judged by what its process did afterwards.
+    let open = matches!(call.answer.kind, AnswerKind::None | AnswerKind::Nothing | AnswerKind::NotSent);
+    let simple = !open
+        && call.answer.kind != AnswerKind::NotCaptured
         && call.sightings == NONE
         && call.http == NONE
         && !call.contested

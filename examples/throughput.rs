@@ -46,16 +46,9 @@ fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
     let read = begun.elapsed();
     let renderer = &report::RENDERERS[0];
     let options = ReportOptions { calls: CallsShown::Failed, ..ReportOptions::default() };
-    let none = report::Quotes::new();
-    let bare = Report {
-        case: &analysis.case,
-        verdicts: &analysis.verdicts,
-        sources: &analysis.sources,
-        quotes: &none,
-        options: &options,
-    };
-    let quotes = analysis.quotes(&report::wanted_quotes(&bare, &[renderer]));
-    (renderer.render)(&Report { quotes: &quotes, ..bare }, Style { width: 80, color: false }, &mut io::sink())?;
+    let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, &options);
+    let quotes = analysis.quotes(&report.wanted_quotes(&[renderer]));
+    (renderer.render)(&report.with_quotes(quotes), Style { width: 80, color: false }, &mut io::sink())?;
     let all = begun.elapsed().as_secs_f64();
 
     let bytes = std::fs::metadata(path)?.len();

@@ -347,17 +347,10 @@ fn shown(text: &str) -> String {
 }
 
 fn write_reports(analysis: &Analysis, options: &ReportOptions, outputs: &[Output], color: Color) -> Result<(), Error> {
-    let empty = report::Quotes::new();
-    let bare = Report {
-        case: &analysis.case,
-        verdicts: &analysis.verdicts,
-        sources: &analysis.sources,
-        quotes: &empty,
-        options,
-    };
+    let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, options);
     let renderers: Vec<&Renderer> = outputs.iter().map(|output| output.renderer).collect();
-    let quotes = analysis.quotes(&report::wanted_quotes(&bare, &renderers));
-    let report = Report { quotes: &quotes, ..bare };
+    let quotes = analysis.quotes(&report.wanted_quotes(&renderers));
+    let report = report.with_quotes(quotes);
     for output in outputs {
         write_report(&report, output, color)?;
     }

@@ -25,19 +25,19 @@ pub(super) const RENDERER: Renderer = Renderer {
 };
 
 fn render(report: &Report<'_>, _: Style, out: &mut dyn Write) -> io::Result<()> {
-    let view = View::new(report);
+    let view = report.view();
     let mut paper = Paper::default();
     paper.line("# MCP incident summary");
-    paper.advice(&view);
-    paper.summary(&view);
-    paper.impact(&view);
-    paper.timeline(&view);
-    paper.calls(&view);
-    paper.findings(&view);
-    paper.missing(&view);
-    paper.coverage(&view);
-    paper.inputs(&view);
-    paper.next(&view);
+    paper.advice(view);
+    paper.summary(view);
+    paper.impact(view);
+    paper.timeline(view);
+    paper.calls(view);
+    paper.findings(view);
+    paper.missing(view);
+    paper.coverage(view);
+    paper.inputs(view);
+    paper.next(view);
     paper.evidence();
     let mut text = paper.lines.join("\n");
     text.push('\n');

@@ -17,9 +17,11 @@ mod tests;
 mod view;
 mod wire;
 
-use std::{collections::BTreeMap, io};
+use std::{collections::BTreeMap, io, sync::OnceLock};
 
 pub use schema::schema;
+
+use view::View;
 
 use crate::{
     correlate::Case,
@@ -130,18 +132,54 @@ pub struct ReportOptions {
 }
 
 /// Everything a renderer needs. Complete before any renderer runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Report<'a> {
     /// The facts.
-    pub case: &'a Case,
+    case: &'a Case,
     /// What was made of them.
-    pub verdicts: &'a Verdicts,
+    verdicts: &'a Verdicts,
     /// One per source, in source order.
-    pub sources: &'a [SourceInfo],
-    /// The words of the cited records. A place without words is cited without them.
-    pub quotes: &'a Quotes,
+    sources: &'a [SourceInfo],
     /// What is shown.
-    pub options: &'a ReportOptions,
+    options: &'a ReportOptions,
+    /// The words of the cited records. A place without words is cited without them.
+    quotes: Quotes,
+    /// What the human forms say, made when the first of them asks.
+    view: OnceLock<View>,
+}
+
+impl<'a> Report<'a> {
+    /// A report that cites places without their words.
+    pub fn new(case: &'a Case, verdicts: &'a Verdicts, sources: &'a [SourceInfo], options: &'a ReportOptions) -> Self {
+        Self { case, verdicts, sources, options, quotes: Quotes::new(), view: OnceLock::new() }
+    }
+
+    /// The places whose words the renderers will show, in order of source and byte, each once.
+    pub fn wanted_quotes(&self, renderers: &[&Renderer]) -> Vec<Origin> {
+        let mut wanted = Vec::new();
+        for renderer in renderers {
+            (renderer.cites)(self, &mut wanted);
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted
+    }
+
+    /// The same report with the words of the cited records.
+    #[must_use]
+    pub fn with_quotes(mut self, quotes: Quotes) -> Self {
+        self.quotes = quotes;
+        if let Some(mut view) = self.view.take() {
+            view.quote(&self);
+            self.view = OnceLock::from(view);
+        }
+        self
+    }
+
+    /// What the human forms say.
+    fn view(&self) -> &View {
+        self.view.get_or_init(|| View::new(self))
+    }
 }
 
 /// What the output device can do.
@@ -176,17 +214,4 @@ pub static RENDERERS: &[Renderer] = &[table::RENDERER, markdown::RENDERER, json:
 /// The renderer of that name.
 pub fn renderer(name: &str) -> Option<&'static Renderer> {
     RENDERERS.iter().find(|renderer| renderer.name == name)
-}
-
-/// The places whose words the renderers will show, in order of source and byte, each once.
-///
-/// The quotes of the given report are not looked at, and may be empty.
-pub fn wanted_quotes(report: &Report<'_>, renderers: &[&Renderer]) -> Vec<Origin> {
-    let mut wanted = Vec::new();
-    for renderer in renderers {
-        (renderer.cites)(report, &mut wanted);
-    }
-    wanted.sort_unstable();
-    wanted.dedup();
-    wanted
 }

@@ -2,7 +2,7 @@
 //!
 //! It knows nothing about any output form; Markdown escapes once more.
 
-use std::{borrow::Cow, cell::OnceCell};
+use std::{borrow::Cow, sync::OnceLock};
 
 use rustc_hash::FxHashMap;
 
@@ -22,8 +22,8 @@ fn is_word(char: char) -> bool {
 #[derive(Debug)]
 pub(super) struct Names<'a> {
     case: &'a Case,
-    clean: Vec<OnceCell<Box<str>>>,
-    runs: Vec<OnceCell<Box<str>>>,
+    clean: Vec<OnceLock<Box<str>>>,
+    runs: Vec<OnceLock<Box<str>>>,
     sessions: FxHashMap<Symbol, u32>,
     /// Sessions that are no single word.
     odd: Vec<(&'a str, u32)>,
@@ -35,7 +35,7 @@ const ODD_SESSIONS: usize = 256;
 impl<'a> Names<'a> {
     pub(super) fn new(report: &Report<'a>) -> Self {
         let case = report.case;
-        let empty = |count: usize| (0..count).map(|_| OnceCell::new()).collect();
+        let empty = |count: usize| (0..count).map(|_| OnceLock::new()).collect();
         let (clean, runs) = (empty(case.symbols.len()), empty(case.runs.len()));
         let mut names = Self { case, clean, runs, sessions: FxHashMap::default(), odd: Vec::new() };
         for session in case.calls.iter().filter_map(|call| call.session) {

@@ -27,16 +27,16 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 60..=80;
 const QUOTE_LINES: usize = 3;
 
 fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let view = View::new(report);
+    let view = report.view();
     let width = usize::from(style.width).clamp(*WIDTHS.start(), *WIDTHS.end());
     let mut page = Page { lines: Vec::new(), width, color: style.color };
-    page.advice(&view);
-    page.runs(&view);
-    page.calls(&view);
-    page.findings(&view);
-    page.missing(&view);
-    page.coverage(&view);
-    page.next(&view);
+    page.advice(view);
+    page.runs(view);
+    page.calls(view);
+    page.findings(view);
+    page.missing(view);
+    page.coverage(view);
+    page.next(view);
     let mut text = page.lines.join("\n");
     text.push('\n');
     out.write_all(text.as_bytes())?;

@@ -60,13 +60,12 @@ fn read(texts: &[&str]) -> Read {
 }
 
 impl Read {
-    fn report<'a>(&'a self, quotes: &'a Quotes) -> Report<'a> {
-        Report { case: &self.case, verdicts: &self.verdicts, sources: &self.sources, quotes, options: &self.options }
+    fn report(&self) -> Report<'_> {
+        Report::new(&self.case, &self.verdicts, &self.sources, &self.options)
     }
 
     fn wanted(&self, name: &str) -> Vec<Origin> {
-        let quotes = Quotes::new();
-        wanted_quotes(&self.report(&quotes), &[renderer(name).expect("a renderer")])
+        self.report().wanted_quotes(&[renderer(name).expect("a renderer")])
     }
 
     fn render_in(&self, name: &str, style: Style) -> String {
@@ -75,9 +74,11 @@ impl Read {
             let line = text.lines().nth(origin.record.get() as usize - 1).unwrap_or_default();
             (*origin, redact::quote(line, QUOTE_LIMIT))
         };
-        let quotes: Quotes = self.wanted(name).iter().map(quote).collect();
+        let renderer = renderer(name).expect("a renderer");
+        let report = self.report();
+        let quotes = report.wanted_quotes(&[renderer]).iter().map(quote).collect();
         let mut out = Vec::new();
-        (renderer(name).expect("a renderer").render)(&self.report(&quotes), style, &mut out).expect("memory");
+        (renderer.render)(&report.with_quotes(quotes), style, &mut out).expect("memory");
         String::from_utf8(out).expect("text")
     }
 

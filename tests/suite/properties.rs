@@ -23,15 +23,8 @@ fn analysis(paths: &[&Path], block: usize) -> Analysis {
 
 /// The JSON report without quotes.
 fn json(analysis: &Analysis) -> Value {
-    let quotes = mcp_postmortem::report::Quotes::new();
     let options = ReportOptions { calls: CallsShown::All, ..ReportOptions::default() };
-    let report = Report {
-        case: &analysis.case,
-        verdicts: &analysis.verdicts,
-        sources: &analysis.sources,
-        quotes: &quotes,
-        options: &options,
-    };
+    let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, &options);
     let mut bytes = Vec::new();
     (renderer("json").unwrap().render)(&report, Style { width: 80, color: false }, &mut bytes).unwrap();
     serde_json::from_slice(&bytes).unwrap()

@@ -22,19 +22,59 @@ use super::{
 use crate::{
     correlate::{AnswerKind, Author, Case, Key, Mark},
     event::PhaseEvent,
+    time::Timestamp,
 };
 use milestones::effects;
 use told::{attempt, code, conflicts, evidence, limit, missing, retry_origin};
 
 /// Something that would settle an open verdict.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Missing {
-    /// The artifact, and over which window.
-    pub artifact: String,
+    /// What it is.
+    pub artifact: &'static str,
+    /// Over which window; `None` where no time is on record.
+    pub window: Option<Window>,
     /// What the verdict would become if it shows the contact or receipt.
     pub if_present: &'static str,
     /// What the verdict would become if it covers the window and shows none.
     pub if_absent: &'static str,
+}
+
+impl Missing {
+    /// The artifact with its window, as a phrase.
+    pub fn text(&self) -> String {
+        match self.window {
+            Some(Window { from, to: Some(to) }) => format!("{} from {} to {}", self.artifact, from.text(), to.text()),
+            Some(Window { from, to: None }) => {
+                format!("{} from {} to the end of the process", self.artifact, from.text())
+            }
+            None => self.artifact.to_owned(),
+        }
+    }
+}
+
+/// From a request to its answer, or to the end of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Window {
+    /// The request.
+    pub from: Instant,
+    /// The answer, if there was one.
+    pub to: Option<Instant>,
+}
+
+/// A time with the precision that its source writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Instant {
+    /// When.
+    pub at: Timestamp,
+    /// Digits of the second's fraction, at most three.
+    pub digits: u8,
+}
+
+impl Instant {
+    fn text(self) -> String {
+        self.at.rfc3339(self.digits)
+    }
 }
 
 /// The verdict of a call.

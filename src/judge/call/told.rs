@@ -1,7 +1,7 @@
 //! What a verdict tells beside its answers: code, conflicts, origin of a retry, evidence, what is missing.
 
 use super::{
-    Missing,
+    Instant, Missing, Window,
     facts::{CallFacts, EffectClass, event_of},
     milestones::{Milestones, Truth},
 };
@@ -171,42 +171,40 @@ pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Op
     }
     if milestones.reached == Truth::False {
         // It was refused, and only a later attempt could have done the work.
-        let artifact = "whole copies of the files that are cut or damaged".to_owned();
-        return vec![Missing { artifact, if_present: "unsafe", if_absent: "safe" }];
+        let artifact = "whole copies of the files that are cut or damaged";
+        return vec![Missing { artifact, window: None, if_present: "unsafe", if_absent: "safe" }];
     }
-    let window = window_text(facts);
+    let window = window(facts);
     if facts.call.direction == Direction::ToClient {
-        let artifact = format!("the client's log of what it was asked{window}");
-        return vec![Missing { artifact, if_present: "unsafe", if_absent: "unknown" }];
+        let artifact = "the client's log of what it was asked";
+        return vec![Missing { artifact, window, if_present: "unsafe", if_absent: "unknown" }];
     }
     // What was read already is not asked for; and nothing that is absent makes a verdict worse.
     let absent = |verdict| if retry.verdict == Caution::SafeIf { "safe-if" } else { verdict };
     let read = |witness| facts.run.is_some_and(|run| run.strands.iter().any(|strand| strand.witness == witness));
     let mut missing = Vec::new();
     if !facts.seen.iter().any(|row| row.witness == Witness::Server) {
-        let log = if read(Witness::Server) { "phase log of the server" } else { "server stderr or phase log" };
-        let artifact = format!("{log}{window}");
-        missing.push(Missing { artifact, if_present: "unsafe", if_absent: absent("safe-if") });
+        let artifact = if read(Witness::Server) { "phase log of the server" } else { "server stderr or phase log" };
+        missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: absent("safe-if") });
     }
     let traced = facts.run.is_some_and(|run| run.trace.is_some());
     if !traced && !facts.contacts.iter().any(|contact| contact.witness == Witness::Network) {
-        let artifact = format!("egress log or kernel trace of the server{window}");
-        missing.push(Missing { artifact, if_present: "unsafe", if_absent: absent("safe-if") });
+        let artifact = "egress log or kernel trace of the server";
+        missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: absent("safe-if") });
     }
     if !traced && !facts.case.contacts.iter().any(|contact| contact.vouched == ReachSource::ServiceLog) {
-        let artifact = format!("the log of the service that the tool calls{window}");
-        missing.push(Missing { artifact, if_present: "unsafe", if_absent: absent("unknown") });
+        let artifact = "the log of the service that the tool calls";
+        missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: absent("unknown") });
     }
     missing
 }
 
-/// ` from … to …`, as far as times tell.
-fn window_text(facts: &CallFacts<'_>) -> String {
-    let digits = |mark: Mark| facts.case.sources[mark.origin.source.0 as usize].digits.min(3);
-    let text = |mark: Mark| mark.at.map(|at| at.rfc3339(digits(mark)));
-    match (facts.call.asked.and_then(text), facts.call.answered.and_then(text)) {
-        (Some(from), Some(to)) => format!(" from {from} to {to}"),
-        (Some(from), None) => format!(" from {from} to the end of the process"),
-        _ => String::new(),
-    }
+/// From the request to the answer, as far as times tell.
+fn window(facts: &CallFacts<'_>) -> Option<Window> {
+    let instant = |mark: Mark| {
+        let digits = facts.case.sources[mark.origin.source.0 as usize].digits.min(3);
+        mark.at.map(|at| Instant { at, digits })
+    };
+    let from = facts.call.asked.and_then(instant)?;
+    Some(Window { from, to: facts.call.answered.and_then(instant) })
 }

@@ -39,6 +39,8 @@ mod version_rejected;
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use super::{Evidence, Place, Proof, RunFacts, RunVerdict, Verdicts, call::last_event, doc::Doc, run::Answer};
 use crate::{
     correlate::{AnswerKind, Call, Case, Mark, StrandEvent, StrandFact},
@@ -263,13 +265,13 @@ const SHOWN: usize = 100;
 /// Runs all finding rules; the most severe and surest findings come first, then by place.
 pub(super) fn judge_findings(case: &Case, runs: &[RunFacts<'_>], verdicts: &Verdicts) -> Vec<Finding> {
     let scene = Scene { case, runs, verdicts };
-    let mut findings = Vec::new();
-    for rule in FINDING_RULES {
+    let found = FINDING_RULES.par_iter().flat_map_iter(|rule| {
         let mut own = Vec::new();
         (rule.check)(&scene, &mut own);
         own.sort_by_key(order);
-        findings.append(&mut fold(rule, own));
-    }
+        fold(rule, own)
+    });
+    let mut findings: Vec<Finding> = found.collect();
     findings.sort_by_key(order);
     findings
 }

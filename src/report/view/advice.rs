@@ -144,7 +144,7 @@ fn call_row(desk: &Desk<'_, '_>, first: u32, count: u64) -> AdviceRow {
     }
     match (verdict.retry.verdict, verdict.missing.first()) {
         (Caution::Unknown, Some(missing)) => {
-            let _ = write!(text, " Fetch: {}.", desk.names.text(&missing.artifact));
+            let _ = write!(text, " Fetch: {}.", missing.text());
         }
         (Caution::Unknown, None) if RESTART_RULES.iter().any(|rule| rule.id == verdict.retry.rule) => {
             text.push_str(" Fetch: a kernel or network trace of one start of this server.");

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::{Desk, Rows, and_more, plural};
 use crate::{
     event::Witness,
+    judge::Missing,
     notice::Loss,
     report::{names, wire},
 };
@@ -137,12 +138,11 @@ pub(in crate::report) struct MissingRow {
 /// What would settle open verdicts of calls that did not end well; equal artifacts are one row.
 pub(super) fn missing(desk: &Desk<'_, '_>) -> Rows<MissingRow> {
     let mut groups: Vec<(u32, usize, u64)> = Vec::new();
-    let mut known: FxHashMap<(&str, &str, &str), usize> = FxHashMap::default();
+    let mut known: FxHashMap<Missing, usize> = FxHashMap::default();
     let failed = desk.report.verdicts.calls.iter().filter(|(_, verdict)| !verdict.outcome.is_success());
     for (index, verdict) in failed.filter(|(index, _)| desk.selected.call(**index)) {
         for (number, missing) in verdict.missing.iter().enumerate() {
-            let key = (missing.artifact.as_str(), missing.if_present, missing.if_absent);
-            let slot = *known.entry(key).or_insert(groups.len());
+            let slot = *known.entry(*missing).or_insert(groups.len());
             match groups.get_mut(slot) {
                 Some(group) => group.2 += 1,
                 None => groups.push((*index, number, 1)),
@@ -157,7 +157,7 @@ pub(super) fn missing(desk: &Desk<'_, '_>) -> Rows<MissingRow> {
             "decides {calls}: {} if it shows a contact or a further attempt, {} if it covers the window and shows neither",
             missing.if_present, missing.if_absent
         );
-        Some(MissingRow { artifact: desk.names.text(&missing.artifact), decides })
+        Some(MissingRow { artifact: missing.text(), decides })
     });
     Rows { shown: shown.collect(), left }
 }

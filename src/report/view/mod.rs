@@ -72,6 +72,8 @@ pub(super) struct Cite {
     pub(super) place: String,
     /// What it shows, as a phrase.
     pub(super) role: String,
+    /// Its words say it; those of a stretch in which something is absent do not.
+    quotable: bool,
     /// Its words.
     pub(super) quote: Option<String>,
     /// The record.
@@ -107,18 +109,39 @@ impl View {
     pub(super) fn new(report: &Report<'_>) -> Self {
         let names = Names::new(report);
         let root = root(report, &names);
-        let desk = Desk { report, names, selected: Selected::new(report), root };
-        Self {
-            advice: advice::advice(&desk),
-            runs: runs::runs(&desk),
-            calls: calls::calls(&desk),
-            findings: findings::findings(&desk),
-            impact: impact::impact(&desk),
-            timeline: timeline::timeline(&desk),
-            missing: coverage::missing(&desk),
-            coverage: coverage::coverage(&desk),
-            next: next::next(&desk),
+        let desk = &Desk { report, names, selected: Selected::new(report), root };
+        // The sections that walk all calls or all runs, side by side.
+        let ((advice, next), (runs, (calls, missing))) = rayon::join(
+            || rayon::join(|| advice::advice(desk), || next::next(desk)),
+            || rayon::join(|| runs::runs(desk), || rayon::join(|| calls::calls(desk), || coverage::missing(desk))),
+        );
+        let mut view = Self {
+            advice,
+            runs,
+            calls,
+            findings: findings::findings(desk),
+            impact: impact::impact(desk),
+            timeline: timeline::timeline(desk),
+            missing,
+            coverage: coverage::coverage(desk),
+            next,
             totals: (report.verdicts.totals.calls, report.options.calls == CallsShown::All),
+        };
+        view.quote(report);
+        view
+    }
+
+    /// Puts the words of the records beside their places.
+    pub(super) fn quote(&mut self, report: &Report<'_>) {
+        if report.quotes.is_empty() {
+            return;
+        }
+        let names = Names::new(report);
+        let runs = self.runs.shown.iter_mut().flat_map(|row| &mut row.cites);
+        let calls = self.calls.shown.iter_mut().flat_map(|row| &mut row.cites);
+        let findings = self.findings.shown.iter_mut().flat_map(|row| &mut row.cites);
+        for cite in runs.chain(calls).chain(findings).filter(|cite| cite.quotable) {
+            cite.quote = report.quotes.get(&cite.origin).map(|quote| names.text(quote));
         }
     }
 
@@ -152,7 +175,7 @@ impl View {
 
 /// The places whose words the human forms show.
 pub(super) fn cites(report: &Report<'_>, wanted: &mut Vec<Origin>) {
-    wanted.extend(View::new(report).cites().map(|cite| cite.origin));
+    wanted.extend(report.view().cites().map(|cite| cite.origin));
 }
 
 /// What all sections are made from.
@@ -207,15 +230,14 @@ impl Desk<'_, '_> {
     }
 
     fn place(&self, piece: &Evidence) -> Cite {
-        let (origin, place, quoted) = match piece.place {
+        let (origin, place, quotable) = match piece.place {
             Place::Seen(mark) => (mark.origin, self.spot(mark.origin), true),
             Place::Counted { count, of, first } => {
                 (first.origin, format!("{} ({count} of {of})", self.spot(first.origin)), true)
             }
             Place::Absent { from, to } => (from, format!("{} to {}", self.spot(from), to.record), false),
         };
-        let quote = self.report.quotes.get(&origin).filter(|_| quoted).map(|quote| self.names.text(quote));
-        Cite { place, role: self.names.text(&piece.role), quote, origin }
+        Cite { place, role: self.names.text(&piece.role), quotable, quote: None, origin }
     }
 
     /// `path:line`; `path#record` where records are not lines.

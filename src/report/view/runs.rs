@@ -1,5 +1,6 @@
 //! Runs in words: a headline and the four questions.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::{Cite, Desk, RUNS, Rows, and_more, plural};
@@ -33,20 +34,23 @@ pub(super) fn runs(desk: &Desk<'_, '_>) -> Rows<RunRow> {
     let failed = failed_by_run(desk);
     let mut rows: Vec<(RunRow, usize)> = Vec::new();
     let mut known: FxHashMap<(String, [String; 4]), usize> = FxHashMap::default();
-    for verdict in desk.report.verdicts.runs.iter().filter(|run| desk.selected.run(run.index)) {
+    let selected = desk.report.verdicts.runs.par_iter().filter(|run| desk.selected.run(run.index));
+    let words = selected.map(|verdict| {
         let facts = RunFacts::new(desk.report.case, verdict.index);
         let run = u32::try_from(verdict.index).unwrap_or(NONE);
         let headline = headline(desk, &facts, verdict, failed.get(&run).copied().unwrap_or(0));
-        let answers = answers(&facts, verdict);
-        let slot = *known.entry((headline.clone(), answers.clone())).or_insert(rows.len());
         let contacts = contacts(facts.case, facts.run).len() as u64;
+        (verdict.index, headline, answers(&facts, verdict), contacts)
+    });
+    for (index, headline, answers, contacts) in words.collect::<Vec<_>>() {
+        let slot = *known.entry((headline.clone(), answers.clone())).or_insert(rows.len());
         if let Some((row, _)) = rows.get_mut(slot) {
             row.count += 1;
             row.contacts += contacts;
             continue;
         }
         let row = RunRow { name: String::new(), headline, answers, cites: Vec::new(), count: 1, contacts };
-        rows.push((row, verdict.index));
+        rows.push((row, index));
     }
     if rows.len() > RUNS {
         // Where not all can be shown, those that stopped come first, then those with failed calls.

@@ -10,7 +10,7 @@ use crate::{
 /// A report that can be walked piece by piece.
 #[derive(Debug)]
 pub(in crate::report) struct Wire<'a> {
-    report: Report<'a>,
+    report: &'a Report<'a>,
     names: Names<'a>,
     selected: Selected<'a>,
 }
@@ -19,41 +19,41 @@ pub(in crate::report) struct Wire<'a> {
 const QUOTED_CALLS: usize = 20_000;
 
 impl<'a> Wire<'a> {
-    pub(in crate::report) fn new(report: &Report<'a>) -> Self {
-        Self { report: *report, names: Names::new(report), selected: Selected::new(report) }
+    pub(in crate::report) fn new(report: &'a Report<'a>) -> Self {
+        Self { report, names: Names::new(report), selected: Selected::new(report) }
     }
 
     pub(in crate::report) fn sources(&self) -> impl Iterator<Item = Source> {
         let sources = self.report.sources.iter().enumerate();
-        sources.map(|(index, info)| source::source(&self.report, &self.names, index, info))
+        sources.map(|(index, info)| source::source(self.report, &self.names, index, info))
     }
 
     pub(in crate::report) fn runs(&self) -> impl Iterator<Item = Run> {
         let runs = self.report.verdicts.runs.iter().filter(|verdict| self.selected.run(verdict.index));
-        runs.map(|verdict| run::run(&self.report, &self.names, verdict))
+        runs.map(|verdict| run::run(self.report, &self.names, verdict))
     }
 
     pub(in crate::report) fn calls(&self) -> impl Iterator<Item = Call> {
-        select::calls(&self.report).map(|(index, verdict)| call::call(&self.report, &self.names, index, verdict))
+        select::calls(self.report).map(|(index, verdict)| call::call(self.report, &self.names, index, verdict))
     }
 
     pub(in crate::report) fn operations(&self) -> impl Iterator<Item = Operation> {
         let operations = self.report.verdicts.operations.iter().zip(&self.report.case.operations).enumerate();
         let shown = operations.filter(|(_, (_, operation))| self.selected.operation(operation));
-        shown.map(|(index, (verdict, _))| call::operation(&self.report, &self.names, index, verdict))
+        shown.map(|(index, (verdict, _))| call::operation(self.report, &self.names, index, verdict))
     }
 
     pub(in crate::report) fn findings(&self) -> impl Iterator<Item = Finding> {
         let shown = self.report.verdicts.findings.iter().filter(|finding| self.selected.finding(finding));
-        shown.map(|finding| call::finding(&self.report, &self.names, finding))
+        shown.map(|finding| call::finding(self.report, &self.names, finding))
     }
 
     pub(in crate::report) fn coverage(&self) -> Coverage {
-        source::coverage(&self.report, &self.names)
+        source::coverage(self.report, &self.names)
     }
 
     pub(in crate::report) fn totals(&self) -> Totals {
-        source::totals(&self.report)
+        source::totals(self.report)
     }
 }
 

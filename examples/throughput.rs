@@ -24,6 +24,10 @@ use mcp_postmortem::{
     source::PathArgument,
 };
 
+/// The one of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (kind, mebibytes, path) = match &arguments[..] {

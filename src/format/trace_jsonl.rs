@@ -48,10 +48,11 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     }
     let reader = Reader::new(record.arena);
     let mut json = serde_json::Deserializer::from_str(record.text);
-    let line = match LineSeed(&reader).deserialize(&mut json) {
-        Ok(line) if json.end().is_ok() => line,
-        _ => return torn_line(record, sink),
-    };
+    let mut line = Line::default();
+    let seed = LineSeed { reader: &reader, line: &mut line };
+    if seed.deserialize(&mut json).and_then(|()| json.end()).is_err() {
+        return torn_line(record, sink);
+    }
     if !line.is_trace() {
         return false;
     }
@@ -104,8 +105,10 @@ fn message(direction: Option<Direction>, http: Option<HttpMeta>, rpc: Rpc<'_>) -
 }
 
 /// The messages of a line.
+#[derive(Default)]
 #[expect(clippy::large_enum_variant, reason = "lives on the stack for one line; a box would be an allocation a line")]
 enum Carried<'a> {
+    #[default]
     None,
     One(Rpc<'a>),
     Many(&'a [Rpc<'a>]),
@@ -113,6 +116,7 @@ enum Carried<'a> {
     Text,
 }
 
+#[derive(Default)]
 struct Line<'a> {
     fields: Fields<'a>,
     members: Members<'a>,
@@ -187,35 +191,34 @@ impl<'a> Line<'a> {
     }
 }
 
-struct LineSeed<'r, 'a>(&'r Reader<'a>);
+/// Fills a line in place: it is too big to be handed from one parsing function to the next.
+struct LineSeed<'r, 'a> {
+    reader: &'r Reader<'a>,
+    line: &'r mut Line<'a>,
+}
 
 impl<'a> DeserializeSeed<'a> for LineSeed<'_, 'a> {
-    type Value = Line<'a>;
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Line<'a>, D::Error> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
 impl<'a> Visitor<'a> for LineSeed<'_, 'a> {
-    type Value = Line<'a>;
+    type Value = ();
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a trace line")
     }
-    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Line<'a>, M::Error> {
-        let reader = self.0;
-        let mut line = Line {
-            fields: Fields::default(),
-            members: Members::default(),
-            carried: Carried::None,
-            direction: None,
-            http: None,
-            session: None,
-            stdout: false,
-            foreign: false,
-        };
+    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
+        let Self { reader, line } = self;
         while let Some(key) = map.next_key_seed(reader.text())? {
             let key = key.unwrap_or("");
             match key {
+                "ts" | "run_id" | "server" | "server_name" | "at" | "started_at" | "timestamp" | "time" | "pid"
+                | "client" | "session_id" | "trace_id" | "witness" | "source" => {
+                    let value = map.next_value::<&'a RawValue>()?;
+                    line.fields.set(key, Value::of_json(value.get(), reader));
+                }
                 "message" | "msg" | "payload" | "raw" => line.carried = map.next_value_seed(CarriedSeed(reader))?,
                 "direction" => line.direction = map.next_value_seed(reader.text())?.and_then(direction),
                 "stream" => line.stdout = map.next_value_seed(reader.text())? == Some("stdout"),
@@ -229,17 +232,12 @@ impl<'a> Visitor<'a> for LineSeed<'_, 'a> {
                     map.next_value::<IgnoredAny>()?;
                 }
                 _ if line.members.accept(key, &mut map, reader)? => {}
-                "ts" | "run_id" | "server" | "server_name" | "at" | "started_at" | "timestamp" | "time" | "pid"
-                | "client" | "session_id" | "trace_id" | "witness" | "source" => {
-                    let value = map.next_value::<&'a RawValue>()?;
-                    line.fields.set(key, Value::of_json(value.get(), reader));
-                }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        Ok(line)
+        Ok(())
     }
 }
 

@@ -7,7 +7,6 @@ use mcp_postmortem::{
     report::{
         CallsShown, RENDERERS, Renderer, Report, ReportOptions, Style,
         redact::{SECRETS, Value},
-        wanted_quotes,
     },
     source::PathArgument,
 };
@@ -192,15 +191,14 @@ fn reports(path: &Path) -> Vec<String> {
     for (options, renderers) in
         [(options(None), &RENDERERS[..1]), (options(Some(analysis.unexplained.clone())), RENDERERS)]
     {
-        let none = mcp_postmortem::report::Quotes::new();
-        let (case, verdicts, sources) = (&analysis.case, &analysis.verdicts, &analysis.sources);
-        let report = Report { case, verdicts, sources, quotes: &none, options: &options };
+        let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, &options);
         let renderers: Vec<&Renderer> = renderers.iter().collect();
-        let quotes = analysis.quotes(&wanted_quotes(&report, &renderers));
+        let quotes = analysis.quotes(&report.wanted_quotes(&renderers));
+        let report = report.with_quotes(quotes);
         for renderer in renderers {
             let mut bytes = Vec::new();
             let style = Style { width: 80, color: false };
-            (renderer.render)(&Report { quotes: &quotes, ..report }, style, &mut bytes).unwrap();
+            (renderer.render)(&report, style, &mut bytes).unwrap();
             outputs.push(String::from_utf8(bytes).unwrap());
         }
     }

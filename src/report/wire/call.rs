@@ -53,7 +53,7 @@ pub(super) fn call(report: &Report<'_>, names: &Names<'_>, index: u32, verdict: 
         operation: case.operation_of.get(&index).map(|operation| names::operation(*operation as usize)),
         attempt: verdict.attempt,
         retry_origin: verdict.retry_origin.clone(),
-        missing: verdict.missing.iter().map(|missing| self::missing(missing)).collect(),
+        missing: verdict.missing.iter().map(self::missing).collect(),
         conflicts: conflicts(report, names, verdict),
         arguments_digest: (report.options.digests && call.args != Key::default())
             .then(|| format!("{:016x}{:016x}", call.args.0[1], call.args.0[0])),

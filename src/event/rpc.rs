@@ -1,0 +1,285 @@
+//! JSON-RPC messages, reduced to what correlation and judging ask about.
+
+use super::{Direction, Id};
+
+/// A JSON-RPC message seen on one hop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Message<'a> {
+    /// Which way, if the envelope says so; else the method decides.
+    pub direction: Option<Direction>,
+    /// The writer only queued it: proves no sending (Claude Desktop "Message from client").
+    pub queued: bool,
+    /// The body of the log line was redacted: method and id are known, the rest is not.
+    pub thin: bool,
+    /// The HTTP side, where the envelope tells it.
+    pub http: Option<HttpMeta>,
+    /// The message.
+    pub rpc: Rpc<'a>,
+}
+
+/// What an envelope says about the HTTP answer that carried a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HttpMeta {
+    /// Status code; 0 where unknown.
+    pub status: u16,
+    /// Kind of the body.
+    pub content: ContentKind,
+}
+
+/// Kind of an HTTP body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ContentKind {
+    /// Not said.
+    #[default]
+    Unknown,
+    /// `application/json`.
+    Json,
+    /// `text/event-stream`.
+    EventStream,
+    /// HTML: nearly always an intermediary's page.
+    Html,
+    /// Anything else.
+    Other,
+}
+
+impl ContentKind {
+    /// The kind of a `Content-Type` value; parameters are accepted.
+    pub fn of(content_type: &str) -> Self {
+        let essence = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+        match essence.as_str() {
+            "" => Self::Unknown,
+            "text/event-stream" => Self::EventStream,
+            "text/html" => Self::Html,
+            json if json == "application/json" || json.ends_with("+json") => Self::Json,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A parsed JSON-RPC message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rpc<'a> {
+    /// Has `method` and `id`.
+    Request(Request<'a>),
+    /// Has `method` and no `id`.
+    Notification(Notification<'a>),
+    /// Has `result`, `error`, both, or (with an id) neither.
+    Answer(Answer<'a>),
+    /// JSON text cut or damaged where a message should be.
+    Malformed,
+    /// Valid JSON that is no JSON-RPC message.
+    NotRpc,
+}
+
+/// A 128-bit digest of a canonical form. Never printed unless asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest(pub u128);
+
+/// Up to four hashes of `(key, scalar)` pairs of a JSON object: enough to see whether a text repeats the arguments of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Pairs(pub [u32; 4]);
+
+/// A JSON-RPC request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request<'a> {
+    /// Its id.
+    pub id: Id<'a>,
+    /// Its method.
+    pub method: &'a str,
+    /// `params.name` of `tools/call` and `prompts/get`, `params.uri` of `resources/read`, `params.taskId` of `tasks/*`.
+    pub target: Option<&'a str>,
+    /// Digest of what makes two requests the same: method, target and canonical arguments.
+    pub args: Option<Digest>,
+    /// Pairs of the arguments.
+    pub pairs: Pairs,
+    /// Revision: `_meta["io.modelcontextprotocol/protocolVersion"]`, or the proposal of `initialize`.
+    pub revision: Option<&'a str>,
+    /// `clientInfo.name`.
+    pub client: Option<&'a str>,
+    /// Digest of `requestState` (2026-07-28, multi round-trip requests).
+    pub state: Option<Digest>,
+    /// `inputResponses` is present.
+    pub has_input_responses: bool,
+    /// W3C trace id of `_meta.traceparent`.
+    pub trace: Option<&'a str>,
+    /// Digest of a value under a key named like an idempotency key inside the arguments.
+    pub idempotency_key: Option<Digest>,
+    /// `params.task` is present (2025-11-25).
+    pub as_task: bool,
+}
+
+/// A JSON-RPC notification.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Notification<'a> {
+    /// Its method.
+    pub method: &'a str,
+    /// `params.requestId` of `notifications/cancelled`, `params.progressToken` of `notifications/progress`.
+    pub about: Option<Id<'a>>,
+    /// The reason of a cancellation names a timeout.
+    pub names_timeout: bool,
+}
+
+/// A JSON-RPC answer, valid or not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer<'a> {
+    /// Its id; `None` when absent.
+    pub id: Option<Id<'a>>,
+    /// `jsonrpc` is `"2.0"`, or is absent where the envelope allows that.
+    pub version_ok: bool,
+    /// The `result`, if present (also when `null`).
+    pub result: Option<ResultShape>,
+    /// The `error`, if present.
+    pub error: Option<ErrorShape<'a>>,
+    /// What the result says beyond its shape.
+    pub detail: Detail<'a>,
+    /// The tool that the text of a failed result names.
+    pub named: Option<&'a str>,
+}
+
+/// The shape of a `result`, independent of the method it answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ResultShape {
+    /// It is a JSON object.
+    pub object: bool,
+    /// `content`: absent, an array, or something else.
+    pub content: Member,
+    /// `isError`: absent, boolean, or something else.
+    pub is_error: Member,
+    /// `isError` is `true`.
+    pub failed: bool,
+    /// `resultType`.
+    pub result_type: ResultType,
+    /// `task` is an object (2025-11-25 `CreateTaskResult`).
+    pub task: bool,
+    /// Wording of the first text of a failed tool result.
+    pub wording: Wording,
+}
+
+/// A member of an object: absent, of the right type, or of a wrong one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Member {
+    /// Not there.
+    #[default]
+    Absent,
+    /// There, with the type the specification demands.
+    Valid,
+    /// There, with another type.
+    Invalid,
+}
+
+/// `resultType` of 2026-07-28; absent means complete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ResultType {
+    /// Not there: complete.
+    #[default]
+    Absent,
+    /// `complete`.
+    Complete,
+    /// `input_required`.
+    InputRequired,
+    /// `task` (tasks extension).
+    Task,
+    /// Anything else: the client must treat the result as invalid.
+    Unknown,
+}
+
+/// The shape of an `error`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ErrorShape<'a> {
+    /// `code`, if it is an integer.
+    pub code: Option<i64>,
+    /// `message` is a string.
+    pub message_ok: bool,
+    /// What the message says.
+    pub wording: Wording,
+    /// The tool the message names ("Unknown tool: X").
+    pub named: Option<&'a str>,
+}
+
+/// What an error text says, as far as it decides something (`mcp-protocol.md` 3.3, 3.4 and 4.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Wording {
+    /// Nothing that decides.
+    #[default]
+    Other,
+    /// "Unknown tool: X", "Tool X not found", "Tool X disabled".
+    UnknownTool,
+    /// Arguments rejected by the called tool's own model before the function ran.
+    ArgumentValidation,
+    /// Output rejected after the function ran.
+    OutputValidation,
+    /// Session missing, expired or unknown.
+    Session,
+    /// "Server not initialized".
+    NotInitialized,
+    /// Unsupported protocol version.
+    Version,
+    /// Header, `Accept`, `Content-Type`, `Origin` or `Host` refused.
+    Header,
+    /// Could not parse the request.
+    Parse,
+    /// The writer stopped waiting.
+    TimedOut,
+    /// The connection was closed.
+    ConnectionClosed,
+    /// The caller aborted.
+    Aborted,
+    /// Reset or timeout wording of a proxy about its upstream.
+    UpstreamReset,
+    /// Upstream could not be connected: nothing was forwarded.
+    UpstreamUnreachable,
+    /// Refused by policy before forwarding.
+    PolicyDenied,
+    /// An answer was blocked or refused: the request had been forwarded.
+    AnswerDenied,
+    /// `requestState` invalid or expired.
+    RequestState,
+    /// The text quotes a 2xx status: the provider did the work.
+    QuotesSuccess,
+}
+
+/// What a result says beyond its shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Detail<'a> {
+    /// Nothing that is used.
+    None,
+    /// Result of `initialize`: negotiated revision and server name.
+    Initialize {
+        /// `protocolVersion`.
+        revision: Option<&'a str>,
+        /// `serverInfo.name`.
+        server: Option<&'a str>,
+    },
+    /// Result of `tools/list`.
+    Tools(&'a ToolList<'a>),
+    /// `requestState` of an `input_required` result.
+    State(Digest),
+    /// `supported` of a version error or a discover result was present.
+    Discover,
+}
+
+/// A `tools/list` result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ToolList<'a> {
+    /// The tools in their order.
+    pub tools: &'a [Tool<'a>],
+    /// `nextCursor` is present: the list goes on.
+    pub partial: bool,
+    /// `tools` was not an array.
+    pub invalid: bool,
+}
+
+/// One tool of a `tools/list` result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tool<'a> {
+    /// Its name; empty where missing.
+    pub name: &'a str,
+    /// `readOnlyHint: true`.
+    pub read_only: bool,
+    /// `idempotentHint: true`.
+    pub idempotent: bool,
+    /// `inputSchema` is an object whose `type` is `"object"`.
+    pub schema_ok: bool,
+    /// Digest of the whole definition in canonical form.
+    pub digest: Digest,
+}

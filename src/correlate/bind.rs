@@ -4,7 +4,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    AccessRow, Basis, Case, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact, UpstreamRow, reach,
+    AccessRow, Anywhere, Basis, Case, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact, UpstreamRow,
+    reach,
 };
 use crate::{
     event::{Direction, ReachSource, ReachStage, RemarkKind, Witness},
@@ -499,7 +500,18 @@ impl Correlator {
             .map(|(index, _)| index)
             .collect();
         self.case.servers = super::Servers::new(&self.case);
+        self.case.anywhere = self.anywhere();
         self.case
+    }
+
+    fn anywhere(&self) -> Anywhere {
+        let contact = |index: &u32| &self.case.contacts[*index as usize];
+        let mut outside = self.case.runs.iter().flat_map(|run| &run.contacts).chain(&self.case.loose).map(contact);
+        Anywhere {
+            lossy: self.case.sources.iter().any(|source| source.lossy),
+            service_log: self.case.contacts.iter().any(|contact| contact.vouched == ReachSource::ServiceLog),
+            attempt_outside_calls: outside.any(|contact| contact.stage >= ReachStage::Attempted),
+        }
     }
 }
 

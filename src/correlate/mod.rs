@@ -77,6 +77,19 @@ pub struct Case {
     pub servers: Servers,
     /// Contacts of each call that has any, in order.
     pub contacts_of: FxHashMap<u32, Vec<u32>>,
+    /// What holds somewhere in it.
+    pub anywhere: Anywhere,
+}
+
+/// What holds somewhere in a case: rules ask it for every call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Anywhere {
+    /// Data was lost while a source was read.
+    pub lossy: bool,
+    /// The log of an outside service is among the sources.
+    pub service_log: bool,
+    /// Bytes of a contact went out, or may have, that belongs to no call.
+    pub attempt_outside_calls: bool,
 }
 
 impl Case {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     correlate::{AnswerKind, Case, Mark, Seen, Sighting},
-    event::{Direction, PhaseEvent, ReachSource, ReachStage, Witness},
+    event::{Direction, PhaseEvent, ReachStage, Witness},
     judge::{
         Evidence, Outcome,
         retry::{self, Opinion},
@@ -192,7 +192,7 @@ pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Op
         let artifact = "egress log or kernel trace of the server";
         missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: absent("safe-if") });
     }
-    if !traced && !facts.case.contacts.iter().any(|contact| contact.vouched == ReachSource::ServiceLog) {
+    if !traced && !facts.case.anywhere.service_log {
         let artifact = "the log of the service that the tool calls";
         missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: absent("unknown") });
     }

@@ -3,7 +3,7 @@
 use super::RestartRule;
 use crate::{
     correlate::AnswerKind,
-    judge::{Evidence, Helps, Opinion, Place, Proof, RunFacts, call, doc::Doc, retry::Caution, run},
+    judge::{Evidence, Helps, Opinion, Place, Proof, RunFacts, doc::Doc, retry::Caution, run},
 };
 
 /// See [`RestartRule::doc`].
@@ -27,9 +27,7 @@ fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
         )
     });
     let exit = facts.exited.filter(|exit| !exit.wrapper && facts.unattributed.is_empty())?;
-    let mine = facts.case.runs.iter().flat_map(|run| &run.contacts);
-    let elsewhere = mine.chain(&facts.case.loose).any(|index| call::is_attempt(&facts.case.contacts[*index as usize]));
-    if elsewhere {
+    if facts.case.anywhere.attempt_outside_calls {
         return None;
     }
     if let Some(trace) = facts.trace {

@@ -34,7 +34,7 @@ pub(super) fn with_later_attempts(attempt: &Attempt<'_, '_>, own: Opinion) -> Op
 /// Why a later attempt may be missing.
 fn open_end(attempt: &Attempt<'_, '_>) -> Option<&'static str> {
     let facts = attempt.facts;
-    if facts.case.sources.iter().any(|source| source.lossy) {
+    if facts.case.anywhere.lossy {
         return Some("A source of the capture is cut or damaged: a later attempt may be missing.");
     }
     None

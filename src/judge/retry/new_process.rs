@@ -3,8 +3,8 @@
 use super::{Attempt, Caution, Helps, Opinion, lower_first};
 use crate::{
     correlate::{NONE, Transport},
-    event::{TroubleKind, Witness},
-    judge::{RunFacts, call, restart},
+    event::TroubleKind,
+    judge::RunFacts,
 };
 
 /// How a request that has no answer can be sent again.
@@ -24,7 +24,7 @@ pub(super) fn with_restart(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
     if matches!(needs, Needs::Nothing) {
         return own;
     }
-    let restart = restart::restart(run);
+    let restart = run.restart();
     // What was answered needs the process only for its repetition: there only known harm of a start counts.
     let counts = attempt.outcome.is_open() || restart.verdict == Caution::Unsafe && !attempt.outcome.is_success();
     if !counts || restart.verdict <= own.verdict {
@@ -34,7 +34,7 @@ pub(super) fn with_restart(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
         Needs::NewProcess(why) => {
             let reason = format!("{why}: {}", lower_first(&restart.reason));
             let helps = if launched_wrongly(run) { Helps::No } else { own.helps };
-            Opinion { reason: reason.into(), helps, ..restart }
+            Opinion { reason: reason.into(), helps, ..restart.clone() }
         }
         _ if own.verdict == Caution::Safe => {
             let condition = "the process that had it still runs and is sent it again, without a new start";
@@ -64,23 +64,11 @@ fn needs(attempt: &Attempt<'_, '_>, run: &RunFacts<'_>) -> Needs {
     if matches!(attempt.facts.method, "initialize" | "server/discover") {
         return Needs::NewProcess("An unanswered handshake is repeated by starting the server again");
     }
-    if alive_afterwards(attempt, run) { Needs::Nothing } else { Needs::OldProcess }
+    if run.alive_behind(attempt.facts.place(), attempt.facts.index) { Needs::Nothing } else { Needs::OldProcess }
 }
 
 /// A server that is reached over HTTP does not start with its client.
 fn over_http(attempt: &Attempt<'_, '_>, run: &RunFacts<'_>) -> bool {
     let http = matches!(run.transport(), Transport::StreamableHttp | Transport::Sse);
     http || attempt.facts.call.http != NONE || attempt.facts.call.session.is_some()
-}
-
-/// Whether the server answered or received something behind this request, in the order of one source.
-fn alive_afterwards(attempt: &Attempt<'_, '_>, run: &RunFacts<'_>) -> bool {
-    let case = attempt.facts.case;
-    let asked = attempt.facts.place().origin;
-    let later = |mark: crate::correlate::Mark| mark.origin.source == asked.source && mark.origin > asked;
-    run.run.calls.iter().filter(|index| **index != attempt.facts.index).any(|index| {
-        let other = &case.calls[*index as usize];
-        let answered = call::answer_is_servers(other) && other.answered.is_some_and(later);
-        answered || case.sightings(other).any(|row| row.witness == Witness::Server && later(row.mark))
-    })
 }

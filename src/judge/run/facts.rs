@@ -1,14 +1,15 @@
 //! What the rules ask about a run.
 
+use super::life::Signs;
 use crate::{
     correlate::{
         AnswerKind, Call, Case, Contact, Mark, Run, Seen, Strand, StrandEvent, StrandFact, ToolsFacts, Transport,
     },
     event::{Direction, PhaseEvent, ReachSource, ReachStage, RemarkKind, SpawnFailure, TroubleKind, Witness},
-    judge::{CallFacts, Evidence, call},
+    judge::{CallFacts, Evidence, Opinion, call, restart},
     symbol::Symbol,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub struct RunFacts<'c> {
     pub tools: Option<&'c ToolsFacts>,
     /// `initialize` of this run, the last one.
     pub initialize: Option<&'c Call>,
+    restart: OnceLock<Opinion>,
+    signs: OnceLock<Signs>,
 }
 
 impl<'c> RunFacts<'c> {
@@ -96,6 +99,8 @@ impl<'c> RunFacts<'c> {
             unattributed: Vec::new(),
             tools: None,
             initialize,
+            restart: OnceLock::new(),
+            signs: OnceLock::new(),
         };
         facts.read_events();
         facts.read_contacts();
@@ -327,6 +332,16 @@ impl<'c> RunFacts<'c> {
             || self.calls().any(call::answer_is_servers);
         let others = self.calls().any(|call| !self.recorded_together(mark, call));
         (!lived && !others).then_some(mark)
+    }
+
+    /// May its server be started again? Every open request asks.
+    pub fn restart(&self) -> &Opinion {
+        self.restart.get_or_init(|| restart::restart(self))
+    }
+
+    /// Whether the server was at work for another call behind this place, in the order of its source.
+    pub(in crate::judge) fn alive_behind(&self, asked: Mark, call: u32) -> bool {
+        self.signs.get_or_init(|| Signs::of(self.case, self.run)).behind(asked.origin, call)
     }
 
     /// Whether sending something again needs a new process.

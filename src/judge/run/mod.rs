@@ -1,6 +1,7 @@
 //! The verdict of a run.
 
 mod facts;
+mod life;
 mod questions;
 mod stop;
 
@@ -9,7 +10,7 @@ pub use facts::{Coverage, Exit, RunFacts};
 pub use questions::{Answer, Question};
 pub use stop::{Owner, Stop};
 
-use super::{Layer, ReachVerdict, call, reach, restart};
+use super::{Layer, ReachVerdict, call, reach};
 use crate::{
     correlate::Mark,
     event::{Direction, PhaseEvent},
@@ -62,7 +63,7 @@ pub(super) fn judge_run(facts: &RunFacts<'_>) -> RunVerdict {
         last_phase,
         layer: stop.map_or(Layer::None, |stop| stop.layer),
         stop,
-        restart: restart::restart(facts),
+        restart: facts.restart().clone(),
         reach,
         revision: revision(facts),
         restarts: restarts(facts),

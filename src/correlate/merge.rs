@@ -185,7 +185,9 @@ impl Correlator {
             slot.answer = other.answer;
             return;
         }
-        let differs = known && !unknown && target.answer.kind != other.answer.kind;
+        // A span tells failures: one whose status is not set contradicts nobody.
+        let silent = other.thin && other.answer.kind == AnswerKind::Result;
+        let differs = known && !unknown && !silent && target.answer.kind != other.answer.kind;
         let seen = if differs && other.answered_as == Seen::Delivered { Seen::OtherAnswer } else { other.answered_as };
         let number = i32::from(other.answer.kind == AnswerKind::Result);
         self.sight(call, seen, other.witness, mark, number);

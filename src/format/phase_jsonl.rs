@@ -87,12 +87,9 @@ impl<'a> Visitor<'a> for LineSeed<'_, 'a> {
                     line.foreign = true;
                     map.next_value::<IgnoredAny>()?;
                 }
-                key if crate::phase::KEYS.contains(&key) => {
+                key => {
                     let value = map.next_value::<&'a RawValue>()?;
                     line.fields.set(key, Value::of_json(value.get(), self.0));
-                }
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
                 }
             }
         }

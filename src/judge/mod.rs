@@ -19,7 +19,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use rayon::prelude::*;
 
-pub use call::{CallFacts, CallVerdict, Milestones, Missing, Truth};
+pub use call::{CallFacts, CallVerdict, Milestones, Missing, Truth, Window};
 pub use doc::Doc;
 pub use finding::{Confidence, FINDING_RULES, Finding, FindingRule, Severity};
 pub use outcome::{Layer, Outcome};

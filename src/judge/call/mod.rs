@@ -62,6 +62,15 @@ pub struct Window {
     pub to: Option<Instant>,
 }
 
+impl Window {
+    /// The shortest window that holds both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let to = self.to.zip(other.to).map(|(one, two)| if one.at < two.at { two } else { one });
+        Self { from: if other.from.at < self.from.at { other.from } else { self.from }, to }
+    }
+}
+
 /// A time with the precision that its source writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Instant {

@@ -5,9 +5,10 @@ use rustc_hash::FxHashMap;
 use super::{Desk, Rows, and_more, plural};
 use crate::{
     event::Witness,
-    judge::Missing,
+    judge::{Missing, Window},
     notice::Loss,
     report::{names, wire},
+    symbol::Symbol,
 };
 
 /// At most so many sources are listed.
@@ -135,29 +136,53 @@ pub(in crate::report) struct MissingRow {
     pub(in crate::report) decides: String,
 }
 
-/// What would settle open verdicts of calls that did not end well; equal artifacts are one row.
+/// What would settle open verdicts of calls that did not end well. One artifact of one server is one row, over all the
+/// windows in which it decides something.
 pub(super) fn missing(desk: &Desk<'_, '_>) -> Rows<MissingRow> {
-    let mut groups: Vec<(u32, usize, u64)> = Vec::new();
-    let mut known: FxHashMap<Missing, usize> = FxHashMap::default();
+    let mut groups: Vec<Wanted> = Vec::new();
+    let mut known: FxHashMap<(Option<Symbol>, Missing), usize> = FxHashMap::default();
     let failed = desk.report.verdicts.calls.iter().filter(|(_, verdict)| !verdict.outcome.is_success());
     for (index, verdict) in failed.filter(|(index, _)| desk.selected.call(**index)) {
-        for (number, missing) in verdict.missing.iter().enumerate() {
-            let slot = *known.entry(*missing).or_insert(groups.len());
+        let server = desk.server(desk.report.case.calls[*index as usize].run as usize);
+        for missing in &verdict.missing {
+            let kind = Missing { window: None, ..*missing };
+            let slot = *known.entry((server, kind)).or_insert(groups.len());
             match groups.get_mut(slot) {
-                Some(group) => group.2 += 1,
-                None => groups.push((*index, number, 1)),
+                Some(group) => group.add(missing.window),
+                None => groups.push(Wanted { missing: *missing, server, first: *index, calls: 1 }),
             }
         }
     }
+    let several = groups.iter().any(|group| group.server != groups[0].server);
     let left = groups.len().saturating_sub(ARTIFACTS) as u64;
-    let shown = groups.into_iter().take(ARTIFACTS).filter_map(|(index, number, count)| {
-        let missing = desk.report.verdicts.calls.get(&index)?.missing.get(number)?;
-        let calls = and_more(&names::call(index), count);
+    let shown = groups.iter().take(ARTIFACTS).map(|group| group.row(desk, several));
+    Rows { shown: shown.collect(), left }
+}
+
+/// An artifact of a server, and the calls it decides.
+struct Wanted {
+    missing: Missing,
+    server: Option<Symbol>,
+    first: u32,
+    calls: u64,
+}
+
+impl Wanted {
+    fn add(&mut self, window: Option<Window>) {
+        self.calls += 1;
+        self.missing.window = match (self.missing.window, window) {
+            (Some(known), Some(more)) => Some(known.and(more)),
+            (known, more) => known.or(more),
+        };
+    }
+
+    fn row(&self, desk: &Desk<'_, '_>, several: bool) -> MissingRow {
+        let calls = and_more(&names::call(self.first), self.calls);
+        let server = self.server.filter(|_| several).map(|server| format!("{}: ", desk.names.name(server)));
         let decides = format!(
             "decides {calls}: {} if it shows a contact or a further attempt, {} if it covers the window and shows neither",
-            missing.if_present, missing.if_absent
+            self.missing.if_present, self.missing.if_absent
         );
-        Some(MissingRow { artifact: missing.text(), decides })
-    });
-    Rows { shown: shown.collect(), left }
+        MissingRow { artifact: format!("{}{}", server.unwrap_or_default(), self.missing.text()), decides }
+    }
 }

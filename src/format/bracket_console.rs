@@ -2,7 +2,18 @@
 //!
 //! Knows stamp and level; what the message says is the business of [`crate::clue`].
 
-use super::{Format, Head, any_line};
+use nom::{
+    Parser,
+    bytes::complete::tag,
+    character::complete::alpha1,
+    combinator::{rest, verify},
+    sequence::{delimited, terminated},
+};
+
+use super::{
+    Format, Head, any_line,
+    grammar::{Parsed, stamp},
+};
 use crate::{
     clue,
     frame::Framing,
@@ -27,24 +38,24 @@ Proves what its messages prove. Silent about ids and sessions by default.
 };
 
 fn sniff(head: &Head<'_>) -> bool {
-    any_line(head, 4, |text, _| split(text).is_some())
+    any_line(head, 4, |text, _| line(text).is_ok())
 }
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
-    let Some((at, message)) = split(record.text) else {
+    let Ok((_, (at, message))) = line(record.text) else {
         return false;
     };
     clue::read(message, &Body { at: Some(at), ..Body::bare(*record) }, sink);
     true
 }
 
-fn split(text: &str) -> Option<(Stamp, &str)> {
+/// `[stamp] [level] message`.
+fn line(text: &str) -> Parsed<'_, (Stamp, &str)> {
     const LEVELS: [&str; 9] = ["trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "log"];
-    let rest = text.strip_prefix('[')?;
-    let (at, used) = time::leading(rest.as_bytes())?;
-    let rest = rest.get(used..)?.strip_prefix("] [")?;
-    let (level, message) = rest.split_once("] ")?;
-    LEVELS.iter().any(|known| level.eq_ignore_ascii_case(known)).then_some((at, message))
+    let at = delimited(tag("["), stamp(time::leading), tag("]"));
+    let known = |level: &str| LEVELS.iter().any(|known| level.eq_ignore_ascii_case(known));
+    let level = delimited(tag(" ["), verify(alpha1, known), tag("] "));
+    (terminated(at, level), rest).parse(text)
 }
 
 #[cfg(test)]

@@ -52,10 +52,10 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
 /// `[stamp] [level] message`.
 fn line(text: &str) -> Parsed<'_, (Stamp, &str)> {
     const LEVELS: [&str; 9] = ["trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "log"];
-    let at = delimited(tag("["), stamp(time::leading), tag("]"));
+    let (text, _) = tag("[")(text)?;
     let known = |level: &str| LEVELS.iter().any(|known| level.eq_ignore_ascii_case(known));
-    let level = delimited(tag(" ["), verify(alpha1, known), tag("] "));
-    (terminated(at, level), rest).parse(text)
+    let level = delimited(tag("] ["), verify(alpha1, known), tag("] "));
+    (terminated(stamp(time::leading), level), rest).parse(text)
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@ use nom::{
     Parser,
     branch::alt,
     bytes::complete::{tag, take},
-    character::complete::{alpha1, digit0, digit1},
-    combinator::{map, map_res, opt, peek, rest, value, verify},
-    multi::many0_count,
+    character::complete::digit0,
+    combinator::{map, map_res, opt, rest, value, verify},
     sequence::{delimited, preceded, terminated},
 };
 
@@ -108,29 +107,32 @@ struct Line<'a> {
 
 /// `host ident user [date] "request" status bytes "referer" "agent"`, and what the writer adds.
 fn line(text: &str) -> Parsed<'_, Line<'_>> {
+    // The cheap check first: other lines have no bracket so early.
+    let early = &text.as_bytes()[..text.len().min(256)];
+    let (client, text) = text.split_at(memchr::memchr(b'[', early).ok_or(NO_MATCH)?);
     let date = delimited(tag("["), date, tag("] "));
     let request = terminated(quoted, tag(" "));
     let extras = opt(preceded((quoted, space, quoted, space), rest));
-    let (rest, (host, at, request, status, _, extras)) = (client, date, request, status, bytes, extras).parse(text)?;
-    Ok((rest, Line { host, at, request, status, extras: extras.unwrap_or("") }))
+    let (rest, (at, request, status, _, extras)) = (date, request, status, bytes, extras).parse(text)?;
+    Ok((rest, Line { host: host(client).ok_or(NO_MATCH)?, at, request, status, extras: extras.unwrap_or("") }))
 }
 
-/// `host ident user `, whatever they hold; gives the virtual host where one stands before them.
-fn client(text: &str) -> Parsed<'_, &str> {
-    // The cheap check first: other lines have no bracket so early.
-    let early = &text.as_bytes()[..text.len().min(256)];
-    let (before, rest) = text.split_at(memchr::memchr(b'[', early).ok_or(NO_MATCH)?);
-    let before = before.strip_suffix(' ').filter(|before| !before.starts_with(' ')).ok_or(NO_MATCH)?;
-    match before.split(' ').count() {
-        0..=2 => Err(NO_MATCH),
-        4 => Ok((rest, word(before)?.1)),
-        _ => Ok((rest, "")),
+/// The virtual host before `host ident user `; empty where none is written.
+fn host(client: &str) -> Option<&str> {
+    let client = client.strip_suffix(' ').filter(|client| !client.starts_with(' '))?;
+    match client.split(' ').count() {
+        0..=2 => None,
+        4 => client.split(' ').next(),
+        _ => Some(""),
     }
 }
 
 /// `30/Nov/2026:10:00:00 +0000`.
 fn date(text: &str) -> Parsed<'_, Stamp> {
-    preceded(peek((digit1, tag("/"), alpha1, tag("/"))), stamp(time::common_log)).parse(text)
+    match text.as_bytes() {
+        [_, _, b'/', _, _, _, b'/', ..] => stamp(time::common_log).parse(text),
+        _ => Err(NO_MATCH),
+    }
 }
 
 /// Three digits, or `-` where nothing was sent.
@@ -165,12 +167,17 @@ fn ingress(text: &str) -> Parsed<'_, Ingress<'_>> {
 }
 
 /// One of nginx's upstream lists, `a, b : c`: its last entry, and how many there are.
-fn list(text: &str) -> Parsed<'_, (&str, usize)> {
-    let entry = |text| verify(word, |word: &str| !word.is_empty()).parse(text);
-    let retried = terminated(verify(word, |word: &str| word.ends_with(',')), word_end);
-    let redirected = terminated(entry, tag(" : "));
-    let earlier = many0_count(alt((retried, redirected)));
-    map((earlier, terminated(entry, word_end)), |(earlier, last)| (last, earlier + 1)).parse(text)
+fn list(mut text: &str) -> Parsed<'_, (&str, usize)> {
+    let mut entries = 1;
+    loop {
+        let (rest, entry) = verify(word, |entry: &str| !entry.is_empty()).parse(text)?;
+        let separator = if entry.ends_with(',') { word_end(rest) } else { tag(" : ")(rest) };
+        match separator {
+            Ok((rest, _)) => text = rest,
+            Err(_) => return map(word_end, |_| (entry, entries)).parse(rest),
+        }
+        entries += 1;
+    }
 }
 
 /// `1.005` seconds in nanoseconds.

@@ -6,14 +6,13 @@ use nom::{
     Parser,
     branch::alt,
     bytes::complete::{tag, take_until, take_while_m_n},
-    character::complete::none_of,
-    combinator::{map, map_opt, not, opt, peek, rest, value, verify},
+    combinator::{map, map_opt, opt, rest, value, verify},
     sequence::{delimited, preceded},
 };
 
 use super::{
     Format, Head, any_line,
-    grammar::{Parsed, before, space, stamp, word, word_end},
+    grammar::{NO_MATCH, Parsed, before, known, space, stamp, word, word_end},
 };
 use crate::{
     event::{CallKey, Event, Keys, Kind, Remark, RemarkKind, Witness},
@@ -110,22 +109,20 @@ struct Line<'a> {
 /// `[HH:MM:SS.mmm][client ip:port] …`, `[HH:MM:SS.mmm] …`; without a stamp a flow or, indented, its result.
 fn line(text: &str) -> Parsed<'_, Line<'_>> {
     let at = delimited(tag("["), stamp(time::leading_time_of_day), tag("]"));
-    let client = delimited(tag("["), take_until("] "), tag("] "));
-    let connection = preceded(verify(client, |client: &str| client.contains(':')), connection);
+    let client = verify(preceded(tag("["), before("] ")), |client: &str| client.contains(':'));
+    let connection = preceded(client, connection);
     let console = preceded(tag(" "), console);
-    let result = preceded((tag(" "), space, tag("<< ")), result);
-    let flow = preceded(peek(none_of("[ ")), flow);
-    alt((
-        map((at, alt((connection, console))), |(at, says)| Line { at: Some(at), says }),
-        map(alt((result, flow)), |says| Line { at: None, says }),
-    ))
-    .parse(text)
+    match text.as_bytes().first() {
+        Some(b'[') => map((at, alt((connection, console))), |(at, says)| Line { at: Some(at), says }).parse(text),
+        Some(b' ') => map(preceded((space, tag("<< ")), result), |says| Line { at: None, says }).parse(text),
+        _ => map(flow, |says| Line { at: None, says }).parse(text),
+    }
 }
 
 /// Lines about one connection of a client.
 fn connection(text: &str) -> Parsed<'_, Says<'_>> {
     let connected = preceded(tag("server connect "), word);
-    alt((map(connected, Says::Connected), value(Says::Nothing, alt(CONNECTION.map(tag))))).parse(text)
+    alt((map(connected, Says::Connected), value(Says::Nothing, known(&CONNECTION)))).parse(text)
 }
 
 /// `error establishing server connection` names no request, and there need not be one: mitmproxy connects as soon as a
@@ -142,17 +139,14 @@ const CONNECTION: [&str; 7] = [
 
 /// Lines about the proxy itself.
 fn console(text: &str) -> Parsed<'_, Says<'_>> {
-    let listens = map_opt((before(LISTENS), rest), |(mode, at)| listens(mode, at));
-    let other = preceded(not(take_until(LISTENS)), alt(["Loading script ", "HAR file saved "].map(tag)));
-    alt((listens, value(Says::Nothing, other))).parse(text)
-}
-
-const LISTENS: &str = " listening at ";
-
-fn listens<'a>(mode: &'a str, at: &'a str) -> Option<Says<'a>> {
+    let Some((mode, at)) = text.split_once(" listening at ") else {
+        return value(Says::Nothing, known(&["Loading script ", "HAR file saved "])).parse(text);
+    };
     let upstream = mode.strip_prefix("reverse proxy to ").or_else(|| mode.strip_prefix("Reverse proxy to "));
-    let known = upstream.is_some() || mode.to_ascii_lowercase().contains("proxy");
-    known.then(|| Says::Listens { at: at.strip_suffix('.').unwrap_or(at), upstream })
+    if upstream.is_none() && !mode.to_ascii_lowercase().contains("proxy") {
+        return Err(NO_MATCH);
+    }
+    Ok(("", Says::Listens { at: at.strip_suffix('.').unwrap_or(at), upstream }))
 }
 
 /// `ip:port: POST http://h/p [HTTP/2.0]`.
@@ -173,7 +167,7 @@ fn result(text: &str) -> Parsed<'_, Says<'_>> {
     alt((
         value(Says::Nothing, (opt(version), status, word_end)),
         value(Says::Nothing, told),
-        value(Says::Broken, alt(BROKEN.map(tag))),
+        value(Says::Broken, known(&BROKEN)),
     ))
     .parse(text)
 }

@@ -7,13 +7,13 @@ use nom::{
     branch::alt,
     bytes::complete::{tag, take_till, take_until},
     character::complete::{alpha1, digit1},
-    combinator::{opt, peek, recognize, rest, verify},
+    combinator::{opt, recognize, rest, verify},
     sequence::{delimited, preceded, separated_pair, terminated},
 };
 
 use super::{
     Format, Head, any_line,
-    grammar::{Parsed, before, stamp, word},
+    grammar::{NO_MATCH, Parsed, before, stamp, word},
 };
 use crate::{
     event::{Access, CallKey, Event, Keys, Kind, Pairs, Remark, RemarkKind, Upstream, Witness},
@@ -159,10 +159,11 @@ const REFUSED: [&str; 4] =
 
 /// `YYYY/MM/DD HH:MM:SS [level] pid#tid: message, client: …, request: "…", upstream: "…", host: "…"`.
 fn line(text: &str) -> Parsed<'_, Line<'_>> {
+    let (text, at) = date(text)?;
     let level = delimited(tag(" ["), verify(alpha1, |level: &str| LEVELS.contains(&level)), tag("] "));
     let process = (digit1, tag("#"), digit1, tag(": "));
     let message = alt((take_until(", client: "), rest));
-    let (context, (at, level, _, message)) = (date, level, process, message).parse(text)?;
+    let (context, (level, _, message)) = (level, process, message).parse(text)?;
     let (after, (method, target)) = match before(", request: \"").parse(context) {
         // A request that cannot be read may hide anything: what follows it is not trusted.
         Ok((text, _)) => request(text).unwrap_or_default(),
@@ -175,7 +176,10 @@ fn line(text: &str) -> Parsed<'_, Line<'_>> {
 }
 
 fn date(text: &str) -> Parsed<'_, Stamp> {
-    preceded(peek((digit1, tag("/"), digit1, tag("/"), digit1, tag(" "))), stamp(time::leading)).parse(text)
+    match text.as_bytes() {
+        [_, _, _, _, b'/', _, _, _, _, _, b' ', ..] => stamp(time::leading).parse(text),
+        _ => Err(NO_MATCH),
+    }
 }
 
 /// Method and target of `POST /mcp HTTP/1.1"`. A target holds no blank, so a client cannot end it early.

@@ -5,7 +5,7 @@
 use nom::{
     Parser,
     branch::alt,
-    bytes::complete::{tag, take, take_while_m_n, take_while1},
+    bytes::complete::{tag, take, take_while1},
     character::complete::one_of,
     combinator::{all_consuming, map, map_opt, success, value, verify},
     sequence::{delimited, preceded, terminated},
@@ -49,9 +49,9 @@ Proves what its messages prove. Silent about ids and sessions by default.
     decode,
 };
 
-/// Columns of Rich: the time with a blank behind it, and the level.
-const TIME: usize = 20;
-const LEVEL: usize = 9;
+/// Columns of Rich, blank: the time and the level, each with a blank behind it.
+const TIME: &str = "                    ";
+const LEVEL: &str = "         ";
 /// So many lines outside the phase vocabulary are looked at.
 const LOOKED_AT: usize = 8;
 
@@ -104,18 +104,14 @@ fn party(logger: &str) -> Option<Witness> {
 
 /// The name of a level.
 fn level(text: &str) -> Parsed<'_, &str> {
-    alt(["DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "TRACE"].map(tag)).parse(text)
+    const LEVELS: [&str; 7] = ["DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "TRACE"];
+    verify(take_while1(|c: char| c.is_ascii_uppercase()), |word: &str| LEVELS.contains(&word)).parse(text)
 }
 
 /// The name of a logger.
 fn logger(text: &str) -> Parsed<'_, &str> {
     let name = take_while1(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'));
     verify(name, |name: &str| name.len() <= 120).parse(text)
-}
-
-/// A column of so many blanks.
-fn blank<'a>(width: usize) -> impl Parser<&'a str, Output = &'a str, Error = ()> {
-    take_while_m_n(width, width, |c| c == ' ')
 }
 
 /// The first line of a Rich record, up to its message: the stamp, unless its column is blank, and the level.
@@ -125,15 +121,15 @@ fn rich_head(text: &str) -> Parsed<'_, Option<Stamp>> {
         map_opt(take("MM/DD/YY HH:MM:SS".len()), |text: &str| time::rich(text.as_bytes())),
         tag("] "),
     );
-    let level = verify(take(LEVEL), |column: &str| {
+    let level = verify(take(LEVEL.len()), |column: &str| {
         level(column).is_ok_and(|(padding, _)| padding.trim_end_matches(' ').is_empty())
     });
-    terminated(alt((map(time, Some), value(None, blank(TIME)))), level).parse(text)
+    terminated(alt((map(time, Some), value(None, tag(TIME)))), level).parse(text)
 }
 
 /// A further line of a Rich record, up to its message.
-fn rich_tail(text: &str) -> Parsed<'_, &str> {
-    blank(TIME + LEVEL).parse(text)
+fn rich_tail(text: &str) -> Parsed<'_, (&str, &str)> {
+    (tag(TIME), tag(LEVEL)).parse(text)
 }
 
 /// The message without the right-hand `file.py:NN`. Its padding stays: it tells how wide the column is.

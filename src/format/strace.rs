@@ -66,12 +66,10 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     };
     let mut push = |call| sink.push(event(record, line.at, Kind::Syscall(Syscall { thread: line.thread, call })));
     match line.what {
-        What::Call(text) => read_call(text, record.arena, &mut push),
+        What::Call { name, arguments, result } => call::read(name, arguments, result, record.arena, &mut push),
         What::Mark(call) => push(call),
     }
-    if let What::Call(text) = line.what
-        && let Ok((_, name @ ("io_uring_setup" | "io_uring_enter"))) = words::name(text)
-    {
+    if let What::Call { name: name @ ("io_uring_setup" | "io_uring_enter"), .. } = line.what {
         let remark =
             Remark { kind: RemarkKind::LevelChanged, call: CallKey::default(), number: None, name: Some(name) };
         sink.push(event(record, line.at, Kind::Remark(remark)));

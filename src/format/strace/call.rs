@@ -23,8 +23,19 @@ use crate::event::{Call, Pairs};
 pub fn read_call<'a>(text: &'a str, arena: &'a Bump, push: &mut dyn FnMut(Call<'a>)) {
     let Ok((rest, name)) = name(text) else { return push(Call::Other) };
     // Of a call without an end the arguments are what there is.
-    let (rest, arguments) = arguments(rest).unwrap_or(("", rest.get(1..).unwrap_or("")));
-    let outcome = outcome(rest).map_or(Outcome::default(), |(_, outcome)| outcome);
+    let (result, arguments) = arguments(rest).unwrap_or(("", rest.get(1..).unwrap_or("")));
+    read(name, arguments, result, arena, push);
+}
+
+/// Reads a call that is taken apart; `result` begins with ` = `.
+pub(super) fn read<'a>(
+    name: &'a str,
+    arguments: &'a str,
+    result: &'a str,
+    arena: &'a Bump,
+    push: &mut dyn FnMut(Call<'a>),
+) {
+    let outcome = outcome(result).map_or(Outcome::default(), |(_, outcome)| outcome);
     let call = Parts { name, arguments, outcome, arena };
     match name {
         "execve" | "execveat" => push(call.exec()),
@@ -54,7 +65,7 @@ struct Outcome<'a> {
     error: &'a str,
 }
 
-impl<'a> Outcome<'a> {
+impl Outcome<'_> {
     fn some(self) -> Option<i64> {
         self.value.filter(|value| *value > 0)
     }

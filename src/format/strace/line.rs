@@ -7,7 +7,7 @@ use nom::{
     branch::alt,
     bytes::complete::{tag, take_while1},
     character::complete::{one_of, u32},
-    combinator::{map, map_res, opt, value, verify},
+    combinator::{map, map_res, opt, peek, value, verify},
     sequence::{delimited, preceded, terminated},
 };
 
@@ -35,8 +35,8 @@ pub(super) struct Line<'a> {
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum What<'a> {
-    /// A call that is written whole.
-    Call(&'a str),
+    /// A call that is written whole: `name(arguments) = result`.
+    Call { name: &'a str, arguments: &'a str, result: &'a str },
     /// Anything that is settled by the line alone.
     Mark(Call<'a>),
 }
@@ -46,12 +46,8 @@ pub(super) fn line(text: &str) -> Parsed<'_, Line<'_>> {
     let (text, (thread, _, stamped)) = (opt(thread), space, opt(stamp_column)).parse(text)?;
     // Without thread and stamp only what strace alone writes is taken for its own.
     let bare = thread.is_none() && stamped.is_none();
-    let what = match mark(text) {
-        Ok((_, mark)) => What::Mark(mark),
-        Err(_) if whole_call(text, bare) => What::Call(text),
-        Err(no_match) => return Err(no_match),
-    };
-    Ok(("", Line { thread: thread.unwrap_or(0), at: stamped.flatten(), what }))
+    let (rest, what) = alt((map(mark, What::Mark), |text| whole_call(text, bare))).parse(text)?;
+    Ok((rest, Line { thread: thread.unwrap_or(0), at: stamped.flatten(), what }))
 }
 
 /// `[pid N] ` on stderr, `N ` in a file; `-Y` adds `<command>` to the number.
@@ -94,11 +90,12 @@ fn unfinished(text: &str) -> Parsed<'_, Call<'_>> {
     value(Call::Unfinished(cut), (name, tag("("))).parse(cut)
 }
 
-/// Whether `text` is `name(arguments) = result`.
-fn whole_call(text: &str, bare: bool) -> bool {
-    let name = verify(name, |name: &str| !bare || BARE.contains(&name));
-    let result = (space, tag("= "), one_of("-?0123456789"));
-    (name, arguments, result).parse(text).is_ok()
+/// `name(arguments) = result`.
+fn whole_call(text: &str, bare: bool) -> Parsed<'_, What<'_>> {
+    let name = verify(terminated(name, peek(tag("("))), |name: &str| !bare || BARE.contains(&name));
+    let (result, (name, arguments)) = (name, arguments).parse(text)?;
+    let (_, _) = (space, tag("= "), one_of("-?0123456789")).parse(result)?;
+    Ok(("", What::Call { name, arguments, result }))
 }
 
 /// Calls that are taken for strace's without a thread or stamp before them.

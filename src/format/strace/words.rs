@@ -5,11 +5,9 @@
 use bumpalo::Bump;
 use nom::{
     IResult, Parser,
-    branch::alt,
     bytes::complete::{tag, take_while_m_n, take_while1},
-    combinator::{map, map_opt, opt, value, verify},
+    combinator::{map, map_opt, opt},
     number::complete::be_u8,
-    sequence::preceded,
 };
 
 use super::super::grammar::{NO_MATCH, Parsed, quoted};
@@ -94,27 +92,25 @@ pub(super) fn unescape<'a>(text: &'a str, arena: &'a Bump) -> Option<&'a str> {
 
 /// What follows a backslash: a letter, hexadecimal or octal digits, or the byte itself.
 fn escape(text: &[u8]) -> IResult<&[u8], u8, ()> {
-    let number = |radix: u32| {
-        move |digits: &[u8]| {
-            let value = digits.iter().filter_map(|digit| char::from(*digit).to_digit(radix));
-            u8::try_from(value.fold(0, |value, digit| value * radix + digit)).ok()
-        }
-    };
-    alt((
-        value(b'\n', tag("n")),
-        value(b'\r', tag("r")),
-        value(b'\t', tag("t")),
-        value(0x0b, tag("v")),
-        value(0x0c, tag("f")),
-        map_opt(preceded(tag("x"), take_while_m_n(0, 2, |byte: u8| byte.is_ascii_hexdigit())), number(16)),
-        map_opt(take_while_m_n(1, 3, is_octal), number(8)),
-        verify(be_u8, |byte| !is_octal(*byte)),
-    ))
-    .parse(text)
+    let (rest, first) = be_u8(text)?;
+    Ok(match first {
+        b'n' => (rest, b'\n'),
+        b'r' => (rest, b'\r'),
+        b't' => (rest, b'\t'),
+        b'v' => (rest, 0x0b),
+        b'f' => (rest, 0x0c),
+        b'x' => map_opt(take_while_m_n(0, 2, |byte: u8| byte.is_ascii_hexdigit()), number(16)).parse(rest)?,
+        b'0'..=b'7' => map_opt(take_while_m_n(1, 3, |byte| matches!(byte, b'0'..=b'7')), number(8)).parse(text)?,
+        other => (rest, other),
+    })
 }
 
-fn is_octal(byte: u8) -> bool {
-    matches!(byte, b'0'..=b'7')
+/// The byte with these digits.
+fn number(radix: u32) -> impl Fn(&[u8]) -> Option<u8> {
+    move |digits| {
+        let values = digits.iter().filter_map(|digit| char::from(*digit).to_digit(radix));
+        u8::try_from(values.fold(0, |number, digit| number * radix + digit)).ok()
+    }
 }
 
 /// `host:port` of `{sa_family=AF_INET…}`; other families give none.

@@ -2,18 +2,7 @@
 //!
 //! Knows stamp and level; what the message says is the business of [`crate::clue`].
 
-use nom::{
-    Parser,
-    bytes::complete::tag,
-    character::complete::alpha1,
-    combinator::{rest, verify},
-    sequence::{delimited, terminated},
-};
-
-use super::{
-    Format, Head, any_line,
-    grammar::{Parsed, stamp},
-};
+use super::{Format, Head, any_line};
 use crate::{
     clue,
     frame::Framing,
@@ -38,24 +27,24 @@ Proves what its messages prove. Silent about ids and sessions by default.
 };
 
 fn sniff(head: &Head<'_>) -> bool {
-    any_line(head, 4, |text, _| line(text).is_ok())
+    any_line(head, 4, |text, _| split(text).is_some())
 }
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
-    let Ok((_, (at, message))) = line(record.text) else {
+    let Some((at, message)) = split(record.text) else {
         return false;
     };
     clue::read(message, &Body { at: Some(at), ..Body::bare(*record) }, sink);
     true
 }
 
-/// `[stamp] [level] message`.
-fn line(text: &str) -> Parsed<'_, (Stamp, &str)> {
+fn split(text: &str) -> Option<(Stamp, &str)> {
     const LEVELS: [&str; 9] = ["trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "log"];
-    let (text, _) = tag("[")(text)?;
-    let known = |level: &str| LEVELS.iter().any(|known| level.eq_ignore_ascii_case(known));
-    let level = delimited(tag("] ["), verify(alpha1, known), tag("] "));
-    (terminated(stamp(time::leading), level), rest).parse(text)
+    let rest = text.strip_prefix('[')?;
+    let (at, used) = time::leading(rest.as_bytes())?;
+    let rest = rest.get(used..)?.strip_prefix("] [")?;
+    let (level, message) = rest.split_once("] ")?;
+    LEVELS.iter().any(|known| level.eq_ignore_ascii_case(known)).then_some((at, message))
 }
 
 #[cfg(test)]

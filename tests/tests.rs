@@ -11,6 +11,7 @@ mod suite {
     pub(crate) mod cli;
     pub(crate) mod docs;
     pub(crate) mod formats;
+    pub(crate) mod growth;
     pub(crate) mod labels;
     pub(crate) mod launch;
     pub(crate) mod properties;

@@ -2,7 +2,19 @@
 //!
 //! Does not tell the writers apart: the grammar is the same for a gateway, an MCP server and an outside service.
 
-use super::{Format, Head, any_line};
+use nom::{
+    Parser,
+    branch::alt,
+    bytes::complete::{tag, take},
+    character::complete::digit0,
+    combinator::{map, map_res, opt, rest, value, verify},
+    sequence::{delimited, preceded, terminated},
+};
+
+use super::{
+    Format, Head, any_line,
+    grammar::{NO_MATCH, Parsed, before, quoted, space, stamp, word, word_end},
+};
 use crate::{
     event::{Access, Event, Keys, Kind, Pairs, Upstream, Witness},
     frame::Framing,
@@ -40,11 +52,11 @@ Bodies, headers, JSON-RPC ids; outside of ingress-nginx also the next hop. Wheth
 };
 
 fn sniff(head: &Head<'_>) -> bool {
-    any_line(head, 4, |text, _| Line::parse(text).is_some())
+    any_line(head, 4, |text, _| line(text).is_ok())
 }
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
-    let Some(line) = Line::parse(record.text) else {
+    let Ok((_, line)) = line(record.text) else {
         return false;
     };
     let mut event = Event {
@@ -57,7 +69,7 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     // Bytes that are no HTTP request (a TLS greeting, a connection that stayed silent) name no exchange.
     if let Some((method, target)) = netloc::request_line(line.request) {
         let target = Target::parse(target);
-        let ingress = Ingress::parse(line.extras);
+        let ingress = ingress(line.extras).ok().map(|(_, ingress)| ingress);
         let started = ingress
             .and_then(|ingress| ingress.took)
             .map(|took| Stamp { at: Timestamp(line.at.at.0.saturating_sub(took)), ..line.at });
@@ -93,52 +105,43 @@ struct Line<'a> {
     extras: &'a str,
 }
 
-impl<'a> Line<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        // The cheap check first: a bracket in the first part of the line, and a month behind it.
-        let bracket = memchr::memchr(b'[', text.as_bytes().get(..text.len().min(256))?)?;
-        let date = text.as_bytes().get(bracket + 1..)?;
-        if date.get(2) != Some(&b'/') || date.get(6) != Some(&b'/') {
-            return None;
-        }
-        let before = text.get(..bracket)?.strip_suffix(' ')?;
-        let words = before.split(' ').count();
-        if before.starts_with(' ') || words < 3 {
-            return None;
-        }
-        let (at, used) = time::common_log(date)?;
-        let rest = text.get(bracket + 1 + used..)?.strip_prefix("] \"")?;
-        let (request, rest) = rest.split_at_checked(closing_quote(rest)?)?;
-        let rest = rest.strip_prefix("\" ")?;
-        let (status, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-        let status = match status {
-            "-" => 0,
-            digits if digits.len() == 3 => digits.parse().ok()?,
-            _ => return None,
-        };
-        let (bytes, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-        if bytes != "-" && !bytes.bytes().all(|byte| byte.is_ascii_digit()) {
-            return None;
-        }
-        let host = if words == 4 { before.split(' ').next()? } else { "" };
-        Some(Self { host, at, request, status, extras: quoted(rest).and_then(quoted).unwrap_or("") })
+/// `host ident user [date] "request" status bytes "referer" "agent"`, and what the writer adds.
+fn line(text: &str) -> Parsed<'_, Line<'_>> {
+    // The cheap check first: other lines have no bracket so early.
+    let early = &text.as_bytes()[..text.len().min(256)];
+    let (client, text) = text.split_at(memchr::memchr(b'[', early).ok_or(NO_MATCH)?);
+    let date = delimited(tag("["), date, tag("] "));
+    let request = terminated(quoted, tag(" "));
+    let extras = opt(preceded((quoted, space, quoted, space), rest));
+    let (rest, (at, request, status, _, extras)) = (date, request, status, bytes, extras).parse(text)?;
+    Ok((rest, Line { host: host(client).ok_or(NO_MATCH)?, at, request, status, extras: extras.unwrap_or("") }))
+}
+
+/// The virtual host before `host ident user `; empty where none is written.
+fn host(client: &str) -> Option<&str> {
+    let client = client.strip_suffix(' ').filter(|client| !client.starts_with(' '))?;
+    match client.split(' ').count() {
+        0..=2 => None,
+        4 => client.split(' ').next(),
+        _ => Some(""),
     }
 }
 
-/// The place of the quote that ends a quoted string; Apache writes `\"` for one inside.
-fn closing_quote(text: &str) -> Option<usize> {
-    let mut escaped = false;
-    text.bytes().position(|byte| {
-        let end = byte == b'"' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        end
-    })
+/// `30/Nov/2026:10:00:00 +0000`.
+fn date(text: &str) -> Parsed<'_, Stamp> {
+    match text.as_bytes() {
+        [_, _, b'/', _, _, _, b'/', ..] => stamp(time::common_log).parse(text),
+        _ => Err(NO_MATCH),
+    }
 }
 
-/// What follows the quoted string at the beginning of `text`.
-fn quoted(text: &str) -> Option<&str> {
-    let inside = text.strip_prefix('"')?;
-    Some(inside.get(closing_quote(inside)? + 1..)?.trim_start())
+/// Three digits, or `-` where nothing was sent.
+fn status(text: &str) -> Parsed<'_, u16> {
+    terminated(alt((value(0, tag("-")), map_res(take(3_usize), str::parse))), word_end).parse(text)
+}
+
+fn bytes(text: &str) -> Parsed<'_, &str> {
+    terminated(alt((tag("-"), digit0)), word_end).parse(text)
 }
 
 /// What ingress-nginx writes behind the agent: `req_len req_time [proxy] [alt] addr length time status req_id`.
@@ -148,41 +151,30 @@ struct Ingress<'a> {
     upstream: Upstream<'a>,
 }
 
-impl<'a> Ingress<'a> {
-    fn parse(extras: &'a str) -> Option<Self> {
-        let (numbers, rest) = extras.split_once(" [")?;
-        let (length, took) = numbers.split_once(' ')?;
-        length.parse::<u64>().ok()?;
-        let (_, rest) = rest.split_once("] [")?;
-        let (_, rest) = rest.split_once("] ")?;
-        let (address, addresses, rest) = list(rest)?;
-        let (_, _, rest) = list(rest)?;
-        let (_, _, rest) = list(rest)?;
-        let (status, statuses, _) = list(rest)?;
-        let upstream = match addresses.max(statuses) {
-            1 if address == "-" => Upstream::None,
-            1 => Upstream::Once(address, status.parse().unwrap_or(0)),
-            several => Upstream::Several(u16::try_from(several).unwrap_or(u16::MAX)),
-        };
-        Some(Self { took: nanoseconds(took), upstream })
-    }
+fn ingress(text: &str) -> Parsed<'_, Ingress<'_>> {
+    let length = map_res(word, str::parse::<u64>);
+    let numbers = before(" [").and_then((length, tag(" "), map(rest, nanoseconds)));
+    let names = (before("] ["), before("] "));
+    let lists = (list, list, list, list);
+    let (rest, ((_, _, took), _, ((address, addresses), _, _, (status, statuses)))) =
+        (numbers, names, lists).parse(text)?;
+    let upstream = match addresses.max(statuses) {
+        1 if address == "-" => Upstream::None,
+        1 => Upstream::Once(address, status.parse().unwrap_or(0)),
+        several => Upstream::Several(u16::try_from(several).unwrap_or(u16::MAX)),
+    };
+    Ok((rest, Ingress { took, upstream }))
 }
 
-/// The last entry of one of nginx's upstream lists, the number of entries, and what follows the list.
-fn list(text: &str) -> Option<(&str, usize, &str)> {
-    let mut rest = text;
+/// One of nginx's upstream lists, `a, b : c`: its last entry, and how many there are.
+fn list(mut text: &str) -> Parsed<'_, (&str, usize)> {
     let mut entries = 1;
     loop {
-        let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
-        if word.is_empty() {
-            return None;
-        }
-        if word.ends_with(',') {
-            rest = after;
-        } else if let Some(after) = after.strip_prefix(": ") {
-            rest = after;
-        } else {
-            return Some((word, entries, after));
+        let (rest, entry) = verify(word, |entry: &str| !entry.is_empty()).parse(text)?;
+        let separator = if entry.ends_with(',') { word_end(rest) } else { tag(" : ")(rest) };
+        match separator {
+            Ok((rest, _)) => text = rest,
+            Err(_) => return map(word_end, |_| (entry, entries)).parse(rest),
         }
         entries += 1;
     }
@@ -280,10 +272,10 @@ mod tests {
             r#"a b c [30/Nov/2026:03:08:18 +0000] "GET /"#,
             "INFO: [1] x",
         ] {
-            assert!(Line::parse(text).is_none(), "{text}");
+            assert!(line(text).is_err(), "{text}");
         }
         for cut in 0..SAMPLE.len() {
-            let _ = SAMPLE.get(..cut).map(Line::parse);
+            let _ = SAMPLE.get(..cut).map(line);
         }
         assert!(sniff(&Head { bytes: SAMPLE.as_bytes() }));
     }

@@ -2,7 +2,18 @@
 //!
 //! Reads no flow file, and joins no flow with its result: the console writes them on two lines without a key.
 
-use super::{Format, Head};
+use nom::{
+    Parser,
+    branch::alt,
+    bytes::complete::{tag, take_until, take_while_m_n},
+    combinator::{map, map_opt, opt, rest, value, verify},
+    sequence::{delimited, preceded},
+};
+
+use super::{
+    Format, Head, any_line,
+    grammar::{NO_MATCH, Parsed, before, known, space, stamp, word, word_end},
+};
 use crate::{
     event::{CallKey, Event, Keys, Kind, Remark, RemarkKind, Witness},
     frame::Framing,
@@ -41,13 +52,11 @@ connects as soon as a client does. `<< Client disconnected.` also ends every eve
 };
 
 fn sniff(head: &Head<'_>) -> bool {
-    head.lines()
-        .filter_map(|line| std::str::from_utf8(line).ok())
-        .any(|line| matches!(Line::parse(line), Some(line) if line.at.is_some()))
+    any_line(head, 64, |text, _| line(text).is_ok_and(|(_, line)| line.at.is_some()))
 }
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
-    let Some(line) = Line::parse(record.text) else {
+    let Ok((_, line)) = line(record.text) else {
         return false;
     };
     let mut push = |kind| {
@@ -97,71 +106,70 @@ struct Line<'a> {
     says: Says<'a>,
 }
 
-impl<'a> Line<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        if let Some(rest) = text.strip_prefix('[') {
-            let (at, used) = time::leading_time_of_day(rest.as_bytes())?;
-            let rest = rest.get(used..)?.strip_prefix(']')?;
-            let says = match rest.strip_prefix('[') {
-                Some(rest) => {
-                    let (client, rest) = rest.split_once("] ")?;
-                    if !client.contains(':') {
-                        return None;
-                    }
-                    connection(rest)?
-                }
-                None => console(rest.strip_prefix(' ')?)?,
-            };
-            return Some(Self { at: Some(at), says });
-        }
-        let says = if text.starts_with(' ') { result(text.trim_start().strip_prefix("<< ")?)? } else { flow(text)? };
-        Some(Self { at: None, says })
+/// `[HH:MM:SS.mmm][client ip:port] …`, `[HH:MM:SS.mmm] …`; without a stamp a flow or, indented, its result.
+fn line(text: &str) -> Parsed<'_, Line<'_>> {
+    let at = delimited(tag("["), stamp(time::leading_time_of_day), tag("]"));
+    let client = verify(preceded(tag("["), before("] ")), |client: &str| client.contains(':'));
+    let connection = preceded(client, connection);
+    let console = preceded(tag(" "), console);
+    match text.as_bytes().first() {
+        Some(b'[') => map((at, alt((connection, console))), |(at, says)| Line { at: Some(at), says }).parse(text),
+        Some(b' ') => map(preceded((space, tag("<< ")), result), |says| Line { at: None, says }).parse(text),
+        _ => map(flow, |says| Line { at: None, says }).parse(text),
     }
 }
 
 /// Lines about one connection of a client.
-fn connection(text: &str) -> Option<Says<'_>> {
-    if let Some(to) = text.strip_prefix("server connect ") {
-        return Some(Says::Connected(to.split(' ').next()?));
-    }
-    // `error establishing server connection` names no request, and there need not be one: mitmproxy connects as soon as
-    // a client does. Said about a reconnect, it must not clear the call that was open before it.
-    let known =
-        ["client connect", "client disconnect", "server disconnect", "Streaming re", "error establishing server"];
-    let tls = ["Client TLS handshake", "Server TLS handshake"];
-    known.iter().chain(&tls).any(|known| text.starts_with(known)).then_some(Says::Nothing)
+fn connection(text: &str) -> Parsed<'_, Says<'_>> {
+    let connected = preceded(tag("server connect "), word);
+    alt((map(connected, Says::Connected), value(Says::Nothing, known(&CONNECTION)))).parse(text)
 }
 
+/// `error establishing server connection` names no request, and there need not be one: mitmproxy connects as soon as a
+/// client does. Said about a reconnect, it must not clear the call that was open before it.
+const CONNECTION: [&str; 7] = [
+    "client connect",
+    "client disconnect",
+    "server disconnect",
+    "Streaming re",
+    "error establishing server",
+    "Client TLS handshake",
+    "Server TLS handshake",
+];
+
 /// Lines about the proxy itself.
-fn console(text: &str) -> Option<Says<'_>> {
-    if let Some((mode, at)) = text.split_once(" listening at ") {
-        let upstream = mode.strip_prefix("reverse proxy to ").or_else(|| mode.strip_prefix("Reverse proxy to "));
-        let known = upstream.is_some() || mode.to_ascii_lowercase().contains("proxy");
-        return known.then(|| Says::Listens { at: at.strip_suffix('.').unwrap_or(at), upstream });
+fn console(text: &str) -> Parsed<'_, Says<'_>> {
+    let Some((mode, at)) = text.split_once(" listening at ") else {
+        return value(Says::Nothing, known(&["Loading script ", "HAR file saved "])).parse(text);
+    };
+    let upstream = mode.strip_prefix("reverse proxy to ").or_else(|| mode.strip_prefix("Reverse proxy to "));
+    if upstream.is_none() && !mode.to_ascii_lowercase().contains("proxy") {
+        return Err(NO_MATCH);
     }
-    let known = ["Loading script ", "HAR file saved "];
-    known.iter().any(|known| text.starts_with(known)).then_some(Says::Nothing)
+    Ok(("", Says::Listens { at: at.strip_suffix('.').unwrap_or(at), upstream }))
 }
 
 /// `ip:port: POST http://h/p [HTTP/2.0]`.
-fn flow(text: &str) -> Option<Says<'_>> {
-    let (client, rest) = text.split_once(": ")?;
-    let (_, port) = client.rsplit_once(':')?;
-    let (method, url) = netloc::request_line(rest)?;
-    (port.parse::<u16>().is_ok() && netloc::is_method(method) && url.contains("://")).then_some(Says::Nothing)
+fn flow(text: &str) -> Parsed<'_, Says<'_>> {
+    let client = verify(before(": "), |client: &str| {
+        client.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())
+    });
+    let request = verify(map_opt(rest, netloc::request_line), |(_, url)| url.contains("://"));
+    value(Says::Nothing, (client, request)).parse(text)
 }
 
-/// What follows `<<`: a status line, or why there is none.
-fn result(text: &str) -> Option<Says<'_>> {
-    let mut words = text.split(' ');
-    let first = words.next().unwrap_or("");
-    let status = if first.starts_with("HTTP/") { words.next().unwrap_or("") } else { first };
-    let answered = status.len() == 3 && status.bytes().all(|byte| byte.is_ascii_digit());
-    // A failed connect has been told by its own line already; a client that leaves says nothing about the answer.
-    if answered || text.starts_with("Client disconnected") || text.contains("Connect call failed") {
-        return Some(Says::Nothing);
-    }
-    BROKEN.iter().any(|known| text.starts_with(known)).then_some(Says::Broken)
+/// What follows `<<`: `[HTTP/2.0 ]200 OK`, or why there is no status.
+fn result(text: &str) -> Parsed<'_, Says<'_>> {
+    let version = (tag("HTTP/"), word, tag(" "));
+    let status = take_while_m_n(3, 3, |c: char| c.is_ascii_digit());
+    // A client that leaves says nothing about the answer; a failed connect has been told by its own line already.
+    let told = alt((tag("Client disconnected"), take_until("Connect call failed")));
+    alt((
+        value(Says::Nothing, (opt(version), status, word_end)),
+        value(Says::Nothing, told),
+        value(Says::Broken, known(&BROKEN)),
+    ))
+    .parse(text)
 }
 
 /// How mitmproxy begins the text of an error that met an answer under way.
@@ -210,16 +218,17 @@ mod tests {
 
     #[test]
     fn results_are_told_from_errors() {
-        assert_eq!(result("HTTP/2.0 200 OK 756b"), Some(Says::Nothing));
-        assert_eq!(result("504 Gateway Time-out 167b"), Some(Says::Nothing));
-        assert_eq!(result("HTTP/1 protocol error: peer closed connection"), Some(Says::Broken));
-        assert_eq!(result("Client disconnected."), Some(Says::Nothing));
-        assert_eq!(result("EOF"), None);
+        let says = |text| result(text).ok().map(|(_, says)| says);
+        assert_eq!(says("HTTP/2.0 200 OK 756b"), Some(Says::Nothing));
+        assert_eq!(says("504 Gateway Time-out 167b"), Some(Says::Nothing));
+        assert_eq!(says("HTTP/1 protocol error: peer closed connection"), Some(Says::Broken));
+        assert_eq!(says("Client disconnected."), Some(Says::Nothing));
+        assert_eq!(says("EOF"), None);
     }
 
     #[test]
     fn other_listeners_and_foreign_lines() {
-        let line = Line::parse("[03:06:15.312] HTTP(S) proxy listening at *:8080.").expect("a line");
+        let (_, line) = line("[03:06:15.312] HTTP(S) proxy listening at *:8080.").expect("a line");
         assert_eq!(line.says, Says::Listens { at: "*:8080", upstream: None });
         for text in [
             "[03:06:15 INF] hello",
@@ -228,12 +237,12 @@ mod tests {
             "note: GET http://h/",
             "  << hello",
         ] {
-            assert!(Line::parse(text).is_none(), "{text}");
+            assert!(super::line(text).is_err(), "{text}");
             assert!(!sniff(&Head { bytes: text.as_bytes() }), "{text}");
         }
         assert!(sniff(&Head { bytes: SAMPLE.as_bytes() }));
         for cut in 0..SAMPLE.len() {
-            let _ = SAMPLE.get(..cut).map(|text| text.lines().last().map(Line::parse));
+            let _ = SAMPLE.get(..cut).map(|text| text.lines().last().map(super::line));
         }
     }
 }

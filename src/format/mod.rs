@@ -8,6 +8,7 @@ mod bracket_console;
 pub mod call_summary;
 pub mod claude_desktop;
 pub mod clf;
+mod grammar;
 pub mod har;
 pub mod mitmdump;
 pub mod nginx_error;

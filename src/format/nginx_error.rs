@@ -2,7 +2,19 @@
 //!
 //! Tells nothing about exchanges that went well: those stand in the access log.
 
-use super::{Format, Head, any_line};
+use nom::{
+    Parser,
+    branch::alt,
+    bytes::complete::{tag, take_till, take_until},
+    character::complete::{alpha1, digit1},
+    combinator::{opt, recognize, rest, verify},
+    sequence::{delimited, preceded, separated_pair, terminated},
+};
+
+use super::{
+    Format, Head, any_line,
+    grammar::{NO_MATCH, Parsed, before, stamp, word},
+};
 use crate::{
     event::{Access, CallKey, Event, Keys, Kind, Pairs, Remark, RemarkKind, Upstream, Witness},
     frame::Framing,
@@ -44,11 +56,11 @@ Whether nginx tried another upstream afterwards, JSON-RPC ids, sessions. Levels 
 };
 
 fn sniff(head: &Head<'_>) -> bool {
-    any_line(head, 8, |text, _| Line::parse(text).is_some())
+    any_line(head, 8, |text, _| line(text).is_ok())
 }
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
-    let Some(line) = Line::parse(record.text) else {
+    let Ok((_, line)) = line(record.text) else {
         return false;
     };
     let kind = match line.says() {
@@ -102,31 +114,6 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        // 2026/11/30 03:08:18 [error] 25190#25190: *3
-        let bytes = text.as_bytes();
-        if bytes.get(4) != Some(&b'/') || bytes.get(10) != Some(&b' ') {
-            return None;
-        }
-        let (at, used) = time::leading(bytes)?;
-        let (level, rest) = text.get(used..)?.strip_prefix(" [")?.split_once("] ")?;
-        if !LEVELS.contains(&level) {
-            return None;
-        }
-        let (process, rest) = rest.split_once(": ")?;
-        let (pid, thread) = process.split_once('#')?;
-        if ![pid, thread].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())) {
-            return None;
-        }
-        let (message, context) = rest.split_once(", client: ").unwrap_or((rest, ""));
-        let (method, target, after) = request(context);
-        // Host and referrer come from the client and stand behind the upstream.
-        let ours = after.split(", host: \"").next().unwrap_or("");
-        let upstream = ours.split_once("upstream: \"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or("");
-        let host = after.split_once(", host: \"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or("");
-        Some(Self { at, level, message, method, target, upstream: address(upstream), host })
-    }
-
     fn says(&self) -> Says {
         let has = |words: &[&str]| words.iter().any(|word| self.message.contains(word));
         if !matches!(self.level, "error" | "crit" | "alert" | "emerg") || has(&["dry run"]) {
@@ -170,30 +157,48 @@ const BROKEN: [&str; 3] =
 const REFUSED: [&str; 4] =
     ["client intended to send too large body", "limiting requests", "limiting connections", "access forbidden by rule"];
 
-/// Method and target of `request: "…"`, and what follows it. A target holds no blank, so a client cannot end it early.
-fn request(context: &str) -> (&str, &str, &str) {
-    let Some((_, rest)) = context.split_once(", request: \"") else {
-        return ("", "", context);
+/// `YYYY/MM/DD HH:MM:SS [level] pid#tid: message, client: …, request: "…", upstream: "…", host: "…"`.
+fn line(text: &str) -> Parsed<'_, Line<'_>> {
+    let (text, at) = date(text)?;
+    let level = delimited(tag(" ["), verify(alpha1, |level: &str| LEVELS.contains(&level)), tag("] "));
+    let process = (digit1, tag("#"), digit1, tag(": "));
+    let message = alt((take_until(", client: "), rest));
+    let (context, (level, _, message)) = (level, process, message).parse(text)?;
+    let (after, (method, target)) = match before(", request: \"").parse(context) {
+        // A request that cannot be read may hide anything: what follows it is not trusted.
+        Ok((text, _)) => request(text).unwrap_or_default(),
+        Err(_) => (context, ("", "")),
     };
-    let mut words = rest.splitn(3, ' ');
-    match (words.next(), words.next(), words.next().and_then(|version| version.split_once('"'))) {
-        (Some(method), Some(target), Some((version, after)))
-            if netloc::is_method(method) && version.starts_with("HTTP/") =>
-        {
-            (method, target, after)
-        }
-        _ => ("", "", ""),
+    // Host and referrer come from the client and stand behind the upstream.
+    let (client, ours) = alt((take_until(", host: \""), rest)).parse(after)?;
+    let (host, upstream) = (field(", host: \"", client), address(field("upstream: \"", ours)));
+    Ok(("", Line { at, level, message, method, target, upstream, host }))
+}
+
+fn date(text: &str) -> Parsed<'_, Stamp> {
+    match text.as_bytes() {
+        [_, _, _, _, b'/', _, _, _, _, _, b' ', ..] => stamp(time::leading).parse(text),
+        _ => Err(NO_MATCH),
     }
+}
+
+/// Method and target of `POST /mcp HTTP/1.1"`. A target holds no blank, so a client cannot end it early.
+fn request(text: &str) -> Parsed<'_, (&str, &str)> {
+    let version = (tag(" HTTP/"), before("\""));
+    terminated(separated_pair(verify(word, netloc::is_method), tag(" "), word), version).parse(text)
+}
+
+/// What stands behind `name`, up to the quote; empty where `name` is not there.
+fn field<'a>(name: &'static str, text: &'a str) -> &'a str {
+    let value: Parsed<'a, _> = preceded(before(name), take_till(|c| c == '"')).parse(text);
+    value.map_or("", |(_, value)| value)
 }
 
 /// `http://127.0.0.1:23099/mcp` without scheme and path; `http://unix:/run/app.sock:/mcp` keeps its socket.
 fn address(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    if rest.starts_with("unix:") {
-        let path = rest.get("unix:".len()..).and_then(|path| path.find(':'));
-        return path.and_then(|at| rest.get(.."unix:".len() + at)).unwrap_or(rest);
-    }
-    rest.split('/').next().unwrap_or("")
+    let socket = recognize((tag("unix:"), alt((take_until(":"), rest))));
+    let address: Parsed<'_, _> = preceded(opt(before("://")), alt((socket, take_till(|c| c == '/')))).parse(url);
+    address.map_or("", |(_, address)| address)
 }
 
 #[cfg(test)]
@@ -287,7 +292,7 @@ mod tests {
         for text in
             ["2026/11/30 03:08:18 hello", "2026/11/30 03:08:18 [error] hello", "2026-11-30 03:08:18 [error] 7#7: x"]
         {
-            assert!(Line::parse(text).is_none(), "{text}");
+            assert!(line(text).is_err(), "{text}");
             assert!(!sniff(&Head { bytes: text.as_bytes() }));
         }
         assert!(sniff(&Head { bytes: SAMPLE.as_bytes() }));

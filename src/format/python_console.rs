@@ -2,7 +2,19 @@
 //!
 //! Knows stamps, levels, loggers and columns; what the message says is the business of [`crate::clue`].
 
-use super::{Format, Head};
+use nom::{
+    Parser,
+    branch::alt,
+    bytes::complete::{tag, take, take_while1},
+    character::complete::one_of,
+    combinator::{all_consuming, map, map_opt, success, value, verify},
+    sequence::{delimited, preceded, terminated},
+};
+
+use super::{
+    Format, Head,
+    grammar::{Parsed, before, space, stamp},
+};
 use crate::{
     clue,
     event::{Kind, Piece, PieceShape, Witness},
@@ -37,10 +49,9 @@ Proves what its messages prove. Silent about ids and sessions by default.
     decode,
 };
 
-/// Where the message column of Rich begins: 20 columns of time, 8 of level, a blank.
-const MESSAGE: usize = 29;
-/// Where the level column of Rich begins.
-const LEVEL: usize = 20;
+/// Columns of Rich, blank: the time and the level, each with a blank behind it.
+const TIME: &str = "                    ";
+const LEVEL: &str = "         ";
 /// So many lines outside the phase vocabulary are looked at.
 const LOOKED_AT: usize = 8;
 
@@ -49,9 +60,7 @@ fn sniff(head: &Head<'_>) -> bool {
         .filter_map(|line| std::str::from_utf8(line).ok())
         .filter(|line| !line.contains("phase=") && !line.starts_with("ts="))
         .take(LOOKED_AT)
-        .any(|line| {
-            rich_head(line).is_some() || uvicorn(line).is_some() || stamped(line).is_some_and(|line| line.comma)
-        })
+        .any(|line| rich_head(line).is_ok() || uvicorn(line).is_ok() || stamped(line).is_ok_and(|(_, line)| line.comma))
 }
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
@@ -62,18 +71,18 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
 /// stamp goes first: the inner one lacks its zone.
 pub(super) fn read<'a>(text: &'a str, outer: &Body<'a>, sink: &mut Sink<'a>) -> bool {
     let mut body = *outer;
-    if let Some((at, text)) = rich_head(text) {
+    if let Ok((text, at)) = rich_head(text) {
         body.at = outer.at.or(at);
         sink.push(body.event(Kind::Piece(Piece { shape: PieceShape::ColumnsHead, text: without_place(text) })));
-    } else if let Some(text) = rich_tail(text) {
-        sink.push(body.event(Kind::Piece(Piece { shape: PieceShape::ColumnsTail, text })));
-    } else if let Some((logger, message)) = uvicorn(text) {
+    } else if let Ok((text, _)) = rich_tail(text) {
+        sink.push(body.event(Kind::Piece(Piece { shape: PieceShape::ColumnsTail, text: text.trim_end() })));
+    } else if let Ok((message, logger)) = uvicorn(text) {
         body.witness = outer.witness.or_else(|| party(logger));
         clue::read(message, &body, sink);
-    } else if let Some(line) = stamped(text) {
+    } else if let Ok((message, line)) = stamped(text) {
         body.at = outer.at.or(Some(line.at));
         body.witness = outer.witness.or_else(|| party(line.logger));
-        clue::read(line.message, &body, sink);
+        clue::read(message, &body, sink);
     } else {
         return false;
     }
@@ -93,33 +102,34 @@ fn party(logger: &str) -> Option<Witness> {
     }
 }
 
-/// The level that `text` begins with, and its length.
-fn level(text: &str) -> Option<usize> {
-    ["DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "TRACE"]
-        .iter()
-        .find(|level| text.starts_with(**level))
-        .map(|level| level.len())
+/// The name of a level.
+fn level(text: &str) -> Parsed<'_, &str> {
+    const LEVELS: [&str; 7] = ["DEBUG", "INFO", "WARNING", "WARN", "ERROR", "CRITICAL", "TRACE"];
+    verify(take_while1(|c: char| c.is_ascii_uppercase()), |word: &str| LEVELS.contains(&word)).parse(text)
 }
 
-/// The first line of a Rich record: its stamp, unless the column is blank, and the message column.
-fn rich_head(text: &str) -> Option<(Option<Stamp>, &str)> {
-    let (at, rest) = if let Some(rest) = text.strip_prefix('[') {
-        let at = time::rich(rest.as_bytes())?;
-        (Some(at), rest.get("MM/DD/YY HH:MM:SS".len()..)?.strip_prefix("] ")?)
-    } else {
-        let blank = text.as_bytes().get(..LEVEL)?.iter().all(|&byte| byte == b' ');
-        (None, text.get(LEVEL..).filter(|_| blank)?)
-    };
-    let length = level(rest)?;
-    let column = MESSAGE - LEVEL;
-    let padded = rest.as_bytes().get(length..column)?.iter().all(|&byte| byte == b' ');
-    rest.get(column..).filter(|_| padded).map(|message| (at, message))
+/// The name of a logger.
+fn logger(text: &str) -> Parsed<'_, &str> {
+    let name = take_while1(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'));
+    verify(name, |name: &str| name.len() <= 120).parse(text)
 }
 
-/// A further line of a Rich record.
-fn rich_tail(text: &str) -> Option<&str> {
-    let blank = text.as_bytes().get(..MESSAGE)?.iter().all(|&byte| byte == b' ');
-    text.get(MESSAGE..).filter(|_| blank).map(str::trim_end)
+/// The first line of a Rich record, up to its message: the stamp, unless its column is blank, and the level.
+fn rich_head(text: &str) -> Parsed<'_, Option<Stamp>> {
+    let time = delimited(
+        tag("["),
+        map_opt(take("MM/DD/YY HH:MM:SS".len()), |text: &str| time::rich(text.as_bytes())),
+        tag("] "),
+    );
+    let level = verify(take(LEVEL.len()), |column: &str| {
+        level(column).is_ok_and(|(padding, _)| padding.trim_end_matches(' ').is_empty())
+    });
+    terminated(alt((map(time, Some), value(None, tag(TIME)))), level).parse(text)
+}
+
+/// A further line of a Rich record, up to its message.
+fn rich_tail(text: &str) -> Parsed<'_, (&str, &str)> {
+    (tag(TIME), tag(LEVEL)).parse(text)
 }
 
 /// The message without the right-hand `file.py:NN`. Its padding stays: it tells how wide the column is.
@@ -133,78 +143,52 @@ fn without_place(text: &str) -> &str {
     if is_place { trimmed[..trimmed.len() - place.len()].strip_suffix(' ').unwrap_or("") } else { trimmed }
 }
 
-/// `INFO:     message` (uvicorn), `INFO:logger:message` (basicConfig): logger and message.
-fn uvicorn(text: &str) -> Option<(&str, &str)> {
-    let rest = text[level(text)?..].strip_prefix(':')?;
-    if let Some(message) = rest.strip_prefix(' ') {
-        return Some(("", message.trim_start()));
-    }
-    let (logger, message) = rest.split_once(':')?;
-    is_logger(logger).then_some((logger, message.trim_start()))
+/// `INFO:     message` (uvicorn), `INFO:logger:message` (basicConfig), up to the message: the logger.
+fn uvicorn(text: &str) -> Parsed<'_, &str> {
+    let logger = alt((value("", tag(" ")), terminated(logger, tag(":"))));
+    delimited((level, tag(":")), logger, space).parse(text)
 }
 
-fn is_logger(name: &str) -> bool {
-    !name.is_empty()
-        && name.len() <= 120
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
-}
-
-/// A line that begins with a full stamp.
+/// A line that begins with a full stamp, up to its message.
 struct Stamped<'a> {
     at: Stamp,
     logger: &'a str,
-    message: &'a str,
     /// The fraction stands behind a comma, as only `logging` writes it.
     comma: bool,
 }
 
-fn stamped(text: &str) -> Option<Stamped<'_>> {
-    if let Some(line) = proxy(text) {
-        return Some(line);
-    }
-    let (at, used) = time::leading(text.as_bytes())?;
+fn stamped(text: &str) -> Parsed<'_, Stamped<'_>> {
     let comma = text.as_bytes().get(19) == Some(&b',');
-    let rest = text.get(used..)?.trim_start();
-    let (logger, message) = level_first(rest).or_else(|| dashes(rest)).or_else(|| brackets(rest))?;
-    Some(Stamped { at, logger, message, comma })
+    let logger = alt((level_first, dashes, brackets));
+    let ours = map((terminated(stamp(time::leading), space), logger), |(at, logger)| Stamped { at, logger, comma });
+    alt((proxy, ours)).parse(text)
 }
 
-/// `LEVEL   logger: message`, `LEVEL message`.
-fn level_first(text: &str) -> Option<(&str, &str)> {
-    let rest = text[level(text)?..].strip_prefix(' ')?.trim_start();
-    match rest.split_once(": ") {
-        Some((logger, message)) if is_logger(logger) => Some((logger, message)),
-        _ => Some(("", rest)),
-    }
+/// `LEVEL   logger: `, `LEVEL `.
+fn level_first(text: &str) -> Parsed<'_, &str> {
+    let logger = alt((terminated(logger, tag(": ")), success("")));
+    preceded((level, tag(" "), space), logger).parse(text)
 }
 
-/// `- logger - LEVEL - message`.
-fn dashes(text: &str) -> Option<(&str, &str)> {
-    let (logger, rest) = text.strip_prefix("- ")?.split_once(" - ")?;
-    let (_, message) = rest.split_once(" - ").filter(|(word, _)| level(word) == Some(word.len()))?;
-    is_logger(logger).then_some((logger, message))
+/// `- logger - LEVEL - `.
+fn dashes(text: &str) -> Parsed<'_, &str> {
+    delimited(tag("- "), logger, (tag(" - "), level, tag(" - "))).parse(text)
 }
 
-/// `[LEVEL] logger - message`, `[LEVEL] logger: message`.
-fn brackets(text: &str) -> Option<(&str, &str)> {
-    let (word, rest) = text.strip_prefix('[')?.split_once(']')?;
-    let rest = Some(rest.trim_start()).filter(|_| level(word.trim()) == Some(word.trim().len()))?;
-    for mark in [" - ", ": "] {
-        if let Some((logger, message)) = rest.split_once(mark).filter(|(logger, _)| is_logger(logger)) {
-            return Some((logger, message));
-        }
-    }
-    Some(("", rest))
+/// `[LEVEL] logger - `, `[LEVEL] logger: `, `[LEVEL] `.
+fn brackets(text: &str) -> Parsed<'_, &str> {
+    let level = (tag("["), space, level, space, tag("]"), space);
+    let logger = alt((terminated(logger, alt((tag(" - "), tag(": ")))), success("")));
+    preceded(level, logger).parse(text)
 }
 
-/// `[I 2026-11-30 03:05:38,123.123 mcp_proxy.mcp_server] message`: the milliseconds stand twice.
-fn proxy(text: &str) -> Option<Stamped<'_>> {
-    let rest = text.strip_prefix('[')?;
-    let rest = rest.strip_prefix(['D', 'I', 'W', 'E', 'C'])?.strip_prefix(' ')?;
-    let (at, used) = time::leading(rest.as_bytes())?;
-    let (place, message) = rest.get(used..)?.split_once("] ")?;
-    let logger = place.split_whitespace().next_back().filter(|logger| is_logger(logger))?;
-    Some(Stamped { at, logger, message, comma: true })
+/// `[I 2026-11-30 03:05:38,123.123 mcp_proxy.mcp_server] `: the milliseconds stand twice.
+fn proxy(text: &str) -> Parsed<'_, Stamped<'_>> {
+    let level = (tag("["), one_of("DIWEC"), tag(" "));
+    let logger = map_opt(before("] "), |place| {
+        place.split_whitespace().next_back().filter(|name| all_consuming(logger).parse(name).is_ok())
+    });
+    map(preceded(level, (stamp(time::leading), logger)), |(at, logger)| Stamped { at, logger, comma: true }).parse(text)
 }
 
 #[cfg(test)]

@@ -2,23 +2,21 @@
 //!
 //! Follows no descriptor and joins no interrupted call: that needs neighbours, and is the work of `assemble`.
 
-use bumpalo::Bump;
-
 use super::{Format, Head};
 use crate::{
-    event::{Call, CallKey, Event, Keys, Kind, Pairs, Remark, RemarkKind, Syscall, Witness},
+    event::{CallKey, Event, Keys, Kind, Remark, RemarkKind, Syscall, Witness},
     frame::Framing,
-    jsonrpc,
-    netloc::{self, Target},
     record::{Record, Sink},
     time::Stamp,
 };
 
+mod call;
+mod http;
 mod line;
 mod words;
 
-use line::{Line, What};
-use words::{address, closing, comma, error_number, find_outside, name_and_rest, quoted, unescape};
+pub use call::read_call;
+use line::What;
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -55,11 +53,11 @@ fn sniff(head: &Head<'_>) -> bool {
     head.lines()
         .filter_map(|line| std::str::from_utf8(line).ok())
         .find(|line| !is_attach_note(line))
-        .is_some_and(|line| Line::parse(line).is_some())
+        .is_some_and(|line| line::line(line).is_ok())
 }
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
-    let Some(line) = Line::parse(record.text) else {
+    let Ok((_, line)) = line::line(record.text) else {
         if is_attach_note(record.text) {
             sink.push(event(record, None, Kind::Text(record.text)));
             return true;
@@ -68,44 +66,15 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     };
     let mut push = |call| sink.push(event(record, line.at, Kind::Syscall(Syscall { thread: line.thread, call })));
     match line.what {
-        What::Call(text) => read_call(text, record.arena, &mut push),
+        What::Call { name, arguments, result } => call::read(name, arguments, result, record.arena, &mut push),
         What::Mark(call) => push(call),
     }
-    if let What::Call(text) = line.what
-        && let (name @ ("io_uring_setup" | "io_uring_enter"), _) = name_and_rest(text)
-    {
+    if let What::Call { name: name @ ("io_uring_setup" | "io_uring_enter"), .. } = line.what {
         let remark =
             Remark { kind: RemarkKind::LevelChanged, call: CallKey::default(), number: None, name: Some(name) };
         sink.push(event(record, line.at, Kind::Remark(remark)));
     }
     true
-}
-
-/// Reads the text of one system call, `name(arguments) = result`. `assemble` uses it for a cut call whose two parts it
-/// has put together, and for one whose rest never came: without a result nothing is claimed about it.
-pub fn read_call<'a>(text: &'a str, arena: &'a Bump, push: &mut dyn FnMut(Call<'a>)) {
-    let (name, rest) = name_and_rest(text);
-    let end = closing(rest).unwrap_or(rest.len());
-    let arguments = rest.get(1..end).unwrap_or("");
-    let outcome = Outcome::parse(rest.get(end..).unwrap_or(""));
-    let call = Parts { name, arguments, outcome, arena };
-    match name {
-        "execve" | "execveat" => push(call.exec()),
-        "clone" | "clone3" | "fork" | "vfork" => push(call.clone()),
-        "connect" => push(call.connect()),
-        "getsockopt" => push(call.socket_error()),
-        "sendto" | "sendmsg" | "sendmmsg" | "send" | "write" | "writev" | "pwrite64" | "sendfile" | "sendfile64" => {
-            call.send(push);
-        }
-        "recvfrom" | "recvmsg" | "recv" | "read" | "readv" => push(call.receive()),
-        "close" => push(call.fd().map_or(Call::Other, |fd| Call::Close { fd })),
-        "socketpair" | "pipe" | "pipe2" => call.pair(push),
-        "socket" | "accept" | "accept4" | "openat" | "openat2" | "open" | "creat" | "dup" | "dup2" | "dup3"
-        | "epoll_create" | "epoll_create1" | "eventfd" | "eventfd2" | "memfd_create" | "timerfd_create"
-        | "pidfd_open" | "signalfd4" | "inotify_init1" => push(call.new_descriptor()),
-        "fcntl" if arguments.contains("F_DUPFD") => push(call.new_descriptor()),
-        _ => push(Call::Other),
-    }
 }
 
 fn event<'a>(record: &Record<'a>, at: Option<Stamp>, kind: Kind<'a>) -> Event<'a> {
@@ -117,189 +86,14 @@ fn is_attach_note(line: &str) -> bool {
     line.strip_prefix("strace: ").is_some_and(|rest| rest.starts_with("Process ") || rest.starts_with("attach"))
 }
 
-/// What a call returned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Outcome<'a> {
-    /// The number; `None` where none was written.
-    value: Option<i64>,
-    /// The name of the error; empty where none.
-    error: &'a str,
-}
-
-impl<'a> Outcome<'a> {
-    /// Reads `) = -1 EINPROGRESS (…)`.
-    fn parse(text: &'a str) -> Self {
-        let result = text.strip_prefix(')').map_or("", str::trim_start).strip_prefix("= ").unwrap_or("");
-        let mut words = result.split([' ', '<']);
-        let value = words.next().and_then(|word| word.parse().ok());
-        Self { value, error: words.next().filter(|word| word.starts_with('E')).unwrap_or("") }
-    }
-
-    fn some(self) -> Option<i64> {
-        self.value.filter(|value| *value > 0)
-    }
-}
-
-/// A call, taken apart.
-#[derive(Clone, Copy, Debug)]
-struct Parts<'a> {
-    name: &'a str,
-    arguments: &'a str,
-    outcome: Outcome<'a>,
-    arena: &'a Bump,
-}
-
-impl<'a> Parts<'a> {
-    /// The argument with that number, counted from 0.
-    fn argument(&self, number: usize) -> &'a str {
-        let mut rest = self.arguments;
-        for _ in 0..number {
-            rest = match comma(rest) {
-                Some(at) => rest.get(at + 1..).unwrap_or(""),
-                None => return "",
-            };
-        }
-        rest.get(..comma(rest).unwrap_or(rest.len())).unwrap_or("").trim()
-    }
-
-    /// The descriptor in the first argument; `-y` adds `<what it is>`.
-    fn fd(&self) -> Option<i32> {
-        let digits = self.arguments.bytes().take_while(u8::is_ascii_digit).count();
-        self.arguments.get(..digits)?.parse().ok()
-    }
-
-    fn exec(&self) -> Call<'a> {
-        let number = usize::from(self.name == "execveat");
-        match quoted(self.argument(number)) {
-            Some((text, _)) => {
-                Call::Exec { program: unescape(text, self.arena).unwrap_or(text), ok: self.outcome.value == Some(0) }
-            }
-            None => Call::Other,
-        }
-    }
-
-    fn clone(&self) -> Call<'a> {
-        match self.outcome.some().and_then(|child| u32::try_from(child).ok()) {
-            Some(child) => Call::Clone { child, thread: self.arguments.contains("CLONE_THREAD") },
-            None => Call::Other,
-        }
-    }
-
-    fn connect(&self) -> Call<'a> {
-        let (Some(fd), Some(address)) = (self.fd(), address(self.argument(1), self.arena)) else {
-            return Call::Other;
-        };
-        let ok = match (self.outcome.value, self.outcome.error) {
-            (Some(0), _) | (_, "EISCONN") => Some(true),
-            // An interrupted connect goes on by itself.
-            (None, _) | (_, "EINPROGRESS" | "EALREADY" | "EINTR" | "EAGAIN") => None,
-            _ => Some(false),
-        };
-        Call::Connect { fd, address, ok }
-    }
-
-    fn socket_error(&self) -> Call<'a> {
-        let error = self.argument(3).strip_prefix('[').and_then(|text| text.strip_suffix(']'));
-        match (self.fd(), error) {
-            (Some(fd), Some(error)) if self.argument(2) == "SO_ERROR" && self.outcome.value == Some(0) => {
-                Call::SocketError { fd, error: error.parse().unwrap_or_else(|_| error_number(error)) }
-            }
-            _ => Call::Other,
-        }
-    }
-
-    fn send(&self, push: &mut dyn FnMut(Call<'a>)) {
-        // A failed call sent nothing; one without a result may have.
-        let (Some(fd), false) = (self.fd(), self.outcome.value.is_some_and(|value| value <= 0)) else {
-            return push(Call::Other);
-        };
-        // A datagram carries its own address.
-        if self.name.starts_with("send")
-            && let Some(at) = find_outside(self.arguments, "{sa_family=")
-            && let Some(address) = self.arguments.get(at..).and_then(|text| address(text, self.arena))
-        {
-            push(Call::Connect { fd, address, ok: None });
-        }
-        let (method, path, pairs) =
-            self.payload().map_or((None, None, Pairs::default()), |(text, cut)| request(text, cut));
-        push(Call::Send { fd, method, path, pairs });
-    }
-
-    fn receive(&self) -> Call<'a> {
-        let (Some(fd), Some(_)) = (self.fd(), self.outcome.some()) else {
-            return Call::Other;
-        };
-        let text = match self.name {
-            "recvmsg" | "readv" => {
-                find_outside(self.arguments, "iov_base=\"").and_then(|at| self.arguments.get(at + "iov_base=".len()..))
-            }
-            _ => Some(self.argument(1)),
-        };
-        Call::Receive { fd, status: text.and_then(quoted).and_then(|(text, _)| status(text)) }
-    }
-
-    fn new_descriptor(&self) -> Call<'a> {
-        self.outcome.some().and_then(|fd| i32::try_from(fd).ok()).map_or(Call::Other, |fd| Call::Close { fd })
-    }
-
-    fn pair(&self, push: &mut dyn FnMut(Call<'a>)) {
-        let list = self.argument(if self.name == "socketpair" { 3 } else { 0 });
-        if self.outcome.value == Some(0) {
-            for fd in list.trim_matches(['[', ']']).split(", ").filter_map(|fd| fd.split('<').next()?.parse().ok()) {
-                push(Call::Close { fd });
-            }
-        }
-        push(Call::Other);
-    }
-
-    /// The bytes that were written, as far as strace shows them, and whether it cut them.
-    fn payload(&self) -> Option<(&'a str, bool)> {
-        if matches!(self.name, "sendmsg" | "sendmmsg" | "writev") {
-            let mut pieces = bumpalo::collections::String::new_in(self.arena);
-            let (mut rest, mut cut) = (self.arguments, false);
-            while let Some(at) = find_outside(rest, "iov_base=\"") {
-                rest = rest.get(at + "iov_base=".len()..)?;
-                let (text, shortened) = quoted(rest)?;
-                pieces.push_str(unescape(text, self.arena)?);
-                cut |= shortened;
-                rest = rest.get(text.len() + 2..)?;
-            }
-            return Some((pieces.into_bump_str(), cut));
-        }
-        let (text, cut) = quoted(self.argument(1))?;
-        let wanted = text.starts_with(|c: char| c.is_ascii_uppercase() || matches!(c, '{' | '['));
-        wanted.then(|| unescape(text, self.arena)).flatten().map(|text| (text, cut))
-    }
-}
-
-/// Method and path of an HTTP/1 request head, pairs of a JSON body. What strace cut is not guessed.
-fn request(text: &str, cut: bool) -> (Option<&str>, Option<&str>, Pairs) {
-    let line = text.split("\r\n").next().unwrap_or("");
-    let method = text.split(' ').next().filter(|word| METHODS.contains(word));
-    // A path is whole only where the version follows it.
-    let target = netloc::request_line(line)
-        .filter(|(method, _)| line.contains(" HTTP/") && *method != "CONNECT")
-        .map(|(_, target)| Target::parse(target));
-    let path = target.map(|target| target.path);
-    let query = target.map_or(Pairs::default(), |target| Pairs::of_query(target.query));
-    let body = if method.is_some() { text.split_once("\r\n\r\n").map_or("", |(_, body)| body) } else { text };
-    let pairs = if cut || !body.starts_with('{') { None } else { jsonrpc::canonical(body).ok() };
-    (method, path, pairs.map_or(query, |canonical| canonical.pairs))
-}
-
-const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "CONNECT"];
-
-/// Status of an HTTP/1 answer that begins with these bytes.
-fn status(text: &str) -> Option<u16> {
-    let (_, rest) = text.strip_prefix("HTTP/1.")?.split_once(' ')?;
-    rest.get(..3)?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
+    use bumpalo::Bump;
+
     use super::*;
     use crate::{
-        format,
+        event::{Call, Pairs},
+        format, jsonrpc,
         time::{Shape, Timestamp},
     };
 

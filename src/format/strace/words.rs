@@ -3,28 +3,34 @@
 //! Knows no system call.
 
 use bumpalo::Bump;
+use nom::{
+    IResult, Parser,
+    bytes::complete::{tag, take_while_m_n, take_while1},
+    combinator::{map, map_opt, opt},
+    number::complete::be_u8,
+};
 
-/// A byte of the name of a system call.
-pub(super) fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'
+use super::super::grammar::{NO_MATCH, Parsed, quoted};
+
+/// The name of a system call.
+pub(super) fn name(text: &str) -> Parsed<'_, &str> {
+    take_while1(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')(text)
 }
 
-/// Splits the name of a call from what follows.
-pub(super) fn name_and_rest(text: &str) -> (&str, &str) {
-    text.split_at(text.bytes().take_while(|byte| is_name_byte(*byte)).count())
-}
-
-/// The place of the parenthesis that closes the one at the beginning of `text`; quoted strings are skipped.
-pub(super) fn closing(text: &str) -> Option<usize> {
-    let mut depth = 0_usize;
-    walk(text, |at, byte| {
+/// `(arguments)`: what stands between the parenthesis at the beginning of `text` and the one that closes it.
+pub(super) fn arguments(text: &str) -> Parsed<'_, &str> {
+    let (inside, _) = tag("(")(text)?;
+    let mut depth = 1_usize;
+    let end = walk(inside, |_, byte| {
         match byte {
             b'(' => depth += 1,
-            b')' => depth = depth.saturating_sub(1),
-            _ => return false,
+            b')' => depth -= 1,
+            _ => {}
         }
-        depth == 0 && at > 0
-    })
+        depth == 0
+    });
+    let (arguments, rest) = inside.split_at(end.ok_or(NO_MATCH)?);
+    Ok((&rest[1..], arguments))
 }
 
 /// The first place outside quoted strings for which `stop` says yes.
@@ -62,16 +68,9 @@ pub(super) fn find_outside(text: &str, needle: &str) -> Option<usize> {
     walk(text, |at, _| bytes.get(at..).is_some_and(|rest| rest.starts_with(needle.as_bytes())))
 }
 
-/// The inside of the quoted string at the beginning of `text`, and whether `...` follows it: strace cut it at `-s`.
-pub(super) fn quoted(text: &str) -> Option<(&str, bool)> {
-    let inside = text.strip_prefix('"')?;
-    let mut escaped = false;
-    let end = inside.bytes().position(|byte| {
-        let end = byte == b'"' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        end
-    })?;
-    Some((inside.get(..end)?, inside.get(end + 1..)?.starts_with("...")))
+/// The inside of a quoted string, and whether `...` follows it: strace cut it at `-s`.
+pub(super) fn string(text: &str) -> Parsed<'_, (&str, bool)> {
+    (quoted, map(opt(tag("...")), |dots| dots.is_some())).parse(text)
 }
 
 /// Undoes strace's C-style escapes. `None` where the bytes are no UTF-8.
@@ -80,35 +79,38 @@ pub(super) fn unescape<'a>(text: &'a str, arena: &'a Bump) -> Option<&'a str> {
         return Some(text);
     }
     let mut bytes = bumpalo::collections::Vec::with_capacity_in(text.len(), arena);
-    let mut rest = text.bytes().peekable();
-    while let Some(byte) = rest.next() {
-        if byte != b'\\' {
-            bytes.push(byte);
-            continue;
-        }
-        let digits = |rest: &mut std::iter::Peekable<std::str::Bytes<'_>>, radix: u32, most: usize, first: u32| {
-            let mut value = first;
-            for _ in 0..most {
-                match rest.peek().and_then(|byte| char::from(*byte).to_digit(radix)) {
-                    Some(digit) => value = value * radix + digit,
-                    None => break,
-                }
-                rest.next();
-            }
-            u8::try_from(value).ok()
-        };
-        bytes.push(match rest.next()? {
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'v' => 0x0b,
-            b'f' => 0x0c,
-            b'x' => digits(&mut rest, 16, 2, 0)?,
-            first @ b'0'..=b'7' => digits(&mut rest, 8, 2, u32::from(first - b'0'))?,
-            other => other,
-        });
+    let mut rest = text.as_bytes();
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        bytes.extend_from_slice(&rest[..at]);
+        let (after, byte) = escape(&rest[at + 1..]).ok()?;
+        bytes.push(byte);
+        rest = after;
     }
+    bytes.extend_from_slice(rest);
     std::str::from_utf8(bytes.into_bump_slice()).ok()
+}
+
+/// What follows a backslash: a letter, hexadecimal or octal digits, or the byte itself.
+fn escape(text: &[u8]) -> IResult<&[u8], u8, ()> {
+    let (rest, first) = be_u8(text)?;
+    Ok(match first {
+        b'n' => (rest, b'\n'),
+        b'r' => (rest, b'\r'),
+        b't' => (rest, b'\t'),
+        b'v' => (rest, 0x0b),
+        b'f' => (rest, 0x0c),
+        b'x' => map_opt(take_while_m_n(0, 2, |byte: u8| byte.is_ascii_hexdigit()), number(16)).parse(rest)?,
+        b'0'..=b'7' => map_opt(take_while_m_n(1, 3, |byte| matches!(byte, b'0'..=b'7')), number(8)).parse(text)?,
+        other => (rest, other),
+    })
+}
+
+/// The byte with these digits.
+fn number(radix: u32) -> impl Fn(&[u8]) -> Option<u8> {
+    move |digits| {
+        let values = digits.iter().filter_map(|digit| char::from(*digit).to_digit(radix));
+        u8::try_from(values.fold(0, |number, digit| number * radix + digit)).ok()
+    }
 }
 
 /// `host:port` of `{sa_family=AF_INET…}`; other families give none.

@@ -1,0 +1,216 @@
+//! One system call of strace: what its name, arguments and result say.
+//!
+//! Knows no thread and no time; a descriptor is a number here.
+
+use bumpalo::Bump;
+use nom::{
+    Parser,
+    bytes::complete::{tag, take_till},
+    character::complete::{digit1, one_of},
+    combinator::{map, map_res, opt, verify},
+    sequence::preceded,
+};
+
+use super::{
+    super::grammar::{Parsed, space},
+    http,
+    words::{address, arguments, comma, error_number, find_outside, name, string, unescape},
+};
+use crate::event::{Call, Pairs};
+
+/// Reads the text of one system call, `name(arguments) = result`. `assemble` uses it for a cut call whose two parts it
+/// has put together, and for one whose rest never came: without a result nothing is claimed about it.
+pub fn read_call<'a>(text: &'a str, arena: &'a Bump, push: &mut dyn FnMut(Call<'a>)) {
+    let Ok((rest, name)) = name(text) else { return push(Call::Other) };
+    // Of a call without an end the arguments are what there is.
+    let (result, arguments) = arguments(rest).unwrap_or(("", rest.get(1..).unwrap_or("")));
+    read(name, arguments, result, arena, push);
+}
+
+/// Reads a call that is taken apart; `result` begins with ` = `.
+pub(super) fn read<'a>(
+    name: &'a str,
+    arguments: &'a str,
+    result: &'a str,
+    arena: &'a Bump,
+    push: &mut dyn FnMut(Call<'a>),
+) {
+    let outcome = outcome(result).map_or(Outcome::default(), |(_, outcome)| outcome);
+    let call = Parts { name, arguments, outcome, arena };
+    match name {
+        "execve" | "execveat" => push(call.exec()),
+        "clone" | "clone3" | "fork" | "vfork" => push(call.clone()),
+        "connect" => push(call.connect()),
+        "getsockopt" => push(call.socket_error()),
+        "sendto" | "sendmsg" | "sendmmsg" | "send" | "write" | "writev" | "pwrite64" | "sendfile" | "sendfile64" => {
+            call.send(push);
+        }
+        "recvfrom" | "recvmsg" | "recv" | "read" | "readv" => push(call.receive()),
+        "close" => push(call.fd().map_or(Call::Other, |fd| Call::Close { fd })),
+        "socketpair" | "pipe" | "pipe2" => call.pair(push),
+        "socket" | "accept" | "accept4" | "openat" | "openat2" | "open" | "creat" | "dup" | "dup2" | "dup3"
+        | "epoll_create" | "epoll_create1" | "eventfd" | "eventfd2" | "memfd_create" | "timerfd_create"
+        | "pidfd_open" | "signalfd4" | "inotify_init1" => push(call.new_descriptor()),
+        "fcntl" if arguments.contains("F_DUPFD") => push(call.new_descriptor()),
+        _ => push(Call::Other),
+    }
+}
+
+/// What a call returned.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Outcome<'a> {
+    /// The number; `None` where none was written.
+    value: Option<i64>,
+    /// The name of the error; empty where none.
+    error: &'a str,
+}
+
+impl Outcome<'_> {
+    fn some(self) -> Option<i64> {
+        self.value.filter(|value| *value > 0)
+    }
+}
+
+/// `= -1 EINPROGRESS (…)`; `-y` adds `<what it is>` to a descriptor.
+fn outcome(text: &str) -> Parsed<'_, Outcome<'_>> {
+    let word = |text| take_till(|c| matches!(c, ' ' | '<'))(text);
+    let error = preceded(one_of(" <"), verify(word, |word: &str| word.starts_with('E')));
+    let result = (word, opt(error));
+    map(preceded((space, tag("= ")), result), |(value, error)| Outcome {
+        value: value.parse().ok(),
+        error: error.unwrap_or(""),
+    })
+    .parse(text)
+}
+
+/// A call, taken apart.
+#[derive(Clone, Copy, Debug)]
+struct Parts<'a> {
+    name: &'a str,
+    arguments: &'a str,
+    outcome: Outcome<'a>,
+    arena: &'a Bump,
+}
+
+impl<'a> Parts<'a> {
+    /// The argument with that number, counted from 0.
+    fn argument(&self, number: usize) -> &'a str {
+        let mut rest = self.arguments;
+        for _ in 0..number {
+            rest = match comma(rest) {
+                Some(at) => rest.get(at + 1..).unwrap_or(""),
+                None => return "",
+            };
+        }
+        rest.get(..comma(rest).unwrap_or(rest.len())).unwrap_or("").trim()
+    }
+
+    /// The descriptor in the first argument; `-y` adds `<what it is>`.
+    fn fd(&self) -> Option<i32> {
+        let number: Parsed<'_, _> = map_res(digit1, str::parse).parse(self.arguments);
+        Some(number.ok()?.1)
+    }
+
+    fn exec(&self) -> Call<'a> {
+        let number = usize::from(self.name == "execveat");
+        match string(self.argument(number)) {
+            Ok((_, (text, _))) => {
+                Call::Exec { program: unescape(text, self.arena).unwrap_or(text), ok: self.outcome.value == Some(0) }
+            }
+            Err(_) => Call::Other,
+        }
+    }
+
+    fn clone(&self) -> Call<'a> {
+        match self.outcome.some().and_then(|child| u32::try_from(child).ok()) {
+            Some(child) => Call::Clone { child, thread: self.arguments.contains("CLONE_THREAD") },
+            None => Call::Other,
+        }
+    }
+
+    fn connect(&self) -> Call<'a> {
+        let (Some(fd), Some(address)) = (self.fd(), address(self.argument(1), self.arena)) else {
+            return Call::Other;
+        };
+        let ok = match (self.outcome.value, self.outcome.error) {
+            (Some(0), _) | (_, "EISCONN") => Some(true),
+            // An interrupted connect goes on by itself.
+            (None, _) | (_, "EINPROGRESS" | "EALREADY" | "EINTR" | "EAGAIN") => None,
+            _ => Some(false),
+        };
+        Call::Connect { fd, address, ok }
+    }
+
+    fn socket_error(&self) -> Call<'a> {
+        let error = self.argument(3).strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        match (self.fd(), error) {
+            (Some(fd), Some(error)) if self.argument(2) == "SO_ERROR" && self.outcome.value == Some(0) => {
+                Call::SocketError { fd, error: error.parse().unwrap_or_else(|_| error_number(error)) }
+            }
+            _ => Call::Other,
+        }
+    }
+
+    fn send(&self, push: &mut dyn FnMut(Call<'a>)) {
+        // A failed call sent nothing; one without a result may have.
+        let (Some(fd), false) = (self.fd(), self.outcome.value.is_some_and(|value| value <= 0)) else {
+            return push(Call::Other);
+        };
+        // A datagram carries its own address.
+        if self.name.starts_with("send")
+            && let Some(at) = find_outside(self.arguments, "{sa_family=")
+            && let Some(address) = self.arguments.get(at..).and_then(|text| address(text, self.arena))
+        {
+            push(Call::Connect { fd, address, ok: None });
+        }
+        let (method, path, pairs) =
+            self.payload().map_or((None, None, Pairs::default()), |(text, cut)| http::request(text, cut));
+        push(Call::Send { fd, method, path, pairs });
+    }
+
+    fn receive(&self) -> Call<'a> {
+        let (Some(fd), Some(_)) = (self.fd(), self.outcome.some()) else {
+            return Call::Other;
+        };
+        let text = match self.name {
+            "recvmsg" | "readv" => {
+                find_outside(self.arguments, "iov_base=\"").and_then(|at| self.arguments.get(at + "iov_base=".len()..))
+            }
+            _ => Some(self.argument(1)),
+        };
+        Call::Receive { fd, status: text.and_then(|text| http::status(string(text).ok()?.1.0)) }
+    }
+
+    fn new_descriptor(&self) -> Call<'a> {
+        self.outcome.some().and_then(|fd| i32::try_from(fd).ok()).map_or(Call::Other, |fd| Call::Close { fd })
+    }
+
+    fn pair(&self, push: &mut dyn FnMut(Call<'a>)) {
+        let list = self.argument(if self.name == "socketpair" { 3 } else { 0 });
+        if self.outcome.value == Some(0) {
+            for fd in list.trim_matches(['[', ']']).split(", ").filter_map(|fd| fd.split('<').next()?.parse().ok()) {
+                push(Call::Close { fd });
+            }
+        }
+        push(Call::Other);
+    }
+
+    /// The bytes that were written, as far as strace shows them, and whether it cut them.
+    fn payload(&self) -> Option<(&'a str, bool)> {
+        if matches!(self.name, "sendmsg" | "sendmmsg" | "writev") {
+            let mut pieces = bumpalo::collections::String::new_in(self.arena);
+            let (mut rest, mut cut) = (self.arguments, false);
+            while let Some(at) = find_outside(rest, "iov_base=\"") {
+                rest = rest.get(at + "iov_base=".len()..)?;
+                let (after, (text, shortened)) = string(rest).ok()?;
+                pieces.push_str(unescape(text, self.arena)?);
+                cut |= shortened;
+                rest = after;
+            }
+            return Some((pieces.into_bump_str(), cut));
+        }
+        let (_, (text, cut)) = string(self.argument(1)).ok()?;
+        let wanted = text.starts_with(|c: char| c.is_ascii_uppercase() || matches!(c, '{' | '['));
+        wanted.then(|| unescape(text, self.arena)).flatten().map(|text| (text, cut))
+    }
+}

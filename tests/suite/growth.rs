@@ -1,0 +1,152 @@
+//! Four times the input may take eight times as long, and not sixteen: nothing in the pipeline is quadratic.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use mcp_postmortem::analyze::{Options, Silent, analyze};
+use mcp_postmortem::source::PathArgument;
+
+/// How long the analysis of what `write` writes into a folder takes.
+fn time(count: usize, write: &dyn Fn(&Path, usize)) -> Duration {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), count);
+    let arguments = [PathArgument::new(folder.path())];
+    let start = Instant::now();
+    analyze(&arguments, &Options::default(), &Silent).unwrap();
+    start.elapsed()
+}
+
+/// Other work on the machine only makes a run longer: each side counts with its best, and a pair that is too far apart
+/// is measured again.
+fn grows_linearly(count: usize, write: &dyn Fn(&Path, usize)) {
+    // The tables that are built once would flatter the first run.
+    let mut small = time(count, write);
+    let mut large = Duration::MAX;
+    for _ in 0..3 {
+        small = small.min(time(count, write));
+        large = large.min(time(count * 4, write));
+        if large < small * 8 {
+            return;
+        }
+    }
+    panic!("{count} in {small:?}, {} in {large:?}", count * 4);
+}
+
+fn one_file(folder: &Path, name: &str, count: usize, line: impl Fn(&mut String, usize)) {
+    let mut text = String::new();
+    for number in 0..count {
+        line(&mut text, number);
+    }
+    fs::write(folder.join(name), text).unwrap();
+}
+
+const SERVER: &str = "phase=execution event";
+
+#[test]
+fn runs() {
+    grows_linearly(500, &|folder, count| {
+        one_file(folder, "server.log", count, |text, run| {
+            for event in ["initialize_received", "tool_call_received", "external_attempt", "tool_call_responded"] {
+                let _ = writeln!(text, "run_id=run_{run} {SERVER}={event} request_id=3 tool=pay action_id=a{run}");
+            }
+        });
+    });
+}
+
+#[test]
+fn calls_of_one_run() {
+    grows_linearly(500, &|folder, count| {
+        one_file(folder, "server.log", count, |text, call| {
+            for event in ["tool_call_received", "external_attempt", "external_result", "tool_call_responded"] {
+                let _ = writeln!(text, "run_id=run_1 {SERVER}={event} request_id={call} tool=pay action_id=a{call}");
+            }
+        });
+    });
+}
+
+#[test]
+#[ignore = "cubic: an operation is judged anew for each attempt, a contested view is sighted on each candidate"]
+fn equal_open_calls_of_one_run() {
+    grows_linearly(500, &|folder, count| {
+        one_file(folder, "trace.jsonl", count, |text, call| {
+            let _ = writeln!(
+                text,
+                r#"{{"run_id":"run_1","direction":"in","message":{{"jsonrpc":"2.0","id":{call},"method":"tools/call","params":{{"name":"pay","arguments":{{"n":1}}}}}}}}"#
+            );
+        });
+        one_file(folder, "client.log", count, |text, _| {
+            let _ = writeln!(text, "run_id=run_1 {SERVER}=tool_call_sent tool=pay");
+        });
+    });
+}
+
+#[test]
+#[ignore = "quadratic: `bind_contact` and `log_shows_calls` walk the calls of the run for each contact"]
+fn contacts_of_one_run() {
+    grows_linearly(500, &|folder, count| {
+        one_file(folder, "server.log", count, |text, contact| {
+            let _ = writeln!(text, "run_id=run_1 {SERVER}=tool_call_received request_id={contact} tool=pay");
+        });
+        one_file(folder, "egress.log", count, |text, contact| {
+            for event in ["external_attempt", "external_result"] {
+                let _ = writeln!(
+                    text,
+                    "run_id=run_1 {SERVER}={event} action_id=a{contact} channel=https host=h{contact}.example.test"
+                );
+            }
+        });
+    });
+}
+
+#[test]
+#[ignore = "quadratic: `run_of` walks all calls for each contact"]
+fn contacts_without_a_key() {
+    grows_linearly(500, &|folder, count| {
+        one_file(folder, "server.log", count, |text, call| {
+            let at = format!("2026-07-22T{:02}:{:02}:{:02}.000Z", call / 3600 % 24, call / 60 % 60, call % 60);
+            for event in ["tool_call_received", "tool_call_responded"] {
+                let _ = writeln!(text, "{at} run_id=run_{} {SERVER}={event} request_id={call} tool=pay", call / 100);
+            }
+        });
+        one_file(folder, "access.log", count, |text, contact| {
+            let at =
+                format!("22/Jul/2026:{:02}:{:02}:{:02} +0000", contact / 3600 % 24, contact / 60 % 60, contact % 60);
+            let _ = writeln!(text, r#"10.0.0.9 - - [{at}] "POST /invoices HTTP/1.1" 201 5 "-" "node""#);
+        });
+    });
+}
+
+#[test]
+fn sessions_of_a_har() {
+    grows_linearly(400, &|folder, count| {
+        let mut text = String::from(r#"{"log":{"version":"1.2","creator":{"name":"x","version":"1"},"entries":["#);
+        for session in 0..count {
+            let comma = if session == 0 { "" } else { "," };
+            let _ = write!(
+                text,
+                r#"{comma}{{"startedDateTime":"2026-07-22T14:{:02}:{:02}.083Z","time":13.5,"request":{{"method":"POST","url":"http://127.0.0.1:3000/mcp","httpVersion":"HTTP/1.1","headers":[{{"name":"mcp-session-id","value":"s-{session}"}}],"postData":{{"mimeType":"application/json","text":"{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{{\"name\":\"pay\",\"arguments\":{{\"n\":{session}}}}}}}"}}}},"response":{{"status":200,"statusText":"OK","headers":[],"content":{{"size":9,"mimeType":"application/json","text":"{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{{\"content\":[]}}}}"}}}},"timings":{{"send":0,"wait":13,"receive":0}}}}"#,
+                session / 60 % 60,
+                session % 60
+            );
+        }
+        text.push_str("]}}");
+        fs::write(folder.join("capture.har"), text).unwrap();
+    });
+}
+
+#[test]
+fn sources_of_a_folder() {
+    grows_linearly(100, &|folder, count| {
+        for source in 0..count {
+            let text = format!(
+                "run_id=run_{source} {SERVER}=tool_call_received request_id=3 tool=pay\n\
+                 run_id=run_{source} {SERVER}=external_attempt request_id=3 tool=pay action_id=a{source}\n"
+            );
+            fs::write(folder.join(format!("server-{source:05}.log")), text).unwrap();
+        }
+    });
+}

@@ -214,7 +214,7 @@ impl<'e> Reading<'e> {
 
     fn recognise(&mut self, head: &str) {
         let arena = bumpalo::Bump::new();
-        let head = ansi::strip(head, &arena);
+        let head = ansi::strip(head.trim_start_matches('\0'), &arena);
         self.format = self.entry.hints.format.or_else(|| format::sniff(&Head { bytes: head.as_bytes() }));
         if let Some(format) = self.format {
             self.framing = format.framing;

@@ -16,13 +16,25 @@ use crate::{
 /// Two clocks of one incident may differ by this much before a window excludes a record.
 const SLACK: i64 = SECOND;
 
+/// The calls of a run that may have an effect: looked through once for all contacts of the run.
+#[derive(Debug, Default)]
+struct Effectful {
+    /// There are some, in whatever direction.
+    any: bool,
+    /// Those to the server, in order.
+    to_server: Vec<u32>,
+    /// The sources that record their receipt.
+    received_in: FxHashSet<u32>,
+}
+
 impl Correlator {
     pub(super) fn bind(&mut self) {
         self.drop_foreign_contacts();
         let mut of_run: Vec<Vec<u32>> = vec![Vec::new(); self.case.runs.len()];
+        let of_id = self.runs_of_ids();
         for index in 0..self.case.contacts.len() {
             let contact = self.case.contacts[index];
-            let run = self.run_of(&contact);
+            let run = self.run_of(&contact, &of_id);
             let kind = self.contact_kind(contact.target, contact.path, contact.method);
             let slot = &mut self.case.contacts[index];
             slot.run = run;
@@ -65,7 +77,7 @@ impl Correlator {
     }
 
     /// The run of a contact: its call's, its run id's, its process's, its strand's, else the only one there is.
-    fn run_of(&self, contact: &Contact) -> u32 {
+    fn run_of(&self, contact: &Contact, of_id: &FxHashMap<Symbol, Vec<u32>>) -> u32 {
         if contact.call != NONE {
             return self.case.calls[contact.call as usize].run;
         }
@@ -74,15 +86,10 @@ impl Correlator {
             return strand.run;
         }
         if let Some(run_id) = contact.run_id {
-            let runs: Vec<u32> = (0_u32..)
-                .zip(&self.case.runs)
-                .filter(|(_, run)| run.strands.iter().any(|s| self.case.strands[*s as usize].run_id == Some(run_id)))
-                .map(|(index, _)| index)
-                .collect();
-            match runs[..] {
-                [] => {}
-                [only] => return only,
-                _ => return self.run_at(contact.attempt, &runs).unwrap_or(NONE),
+            match of_id.get(&run_id).map(|runs| &runs[..]) {
+                None | Some([]) => {}
+                Some([only]) => return *only,
+                Some(runs) => return self.run_at(contact.attempt, runs).unwrap_or(NONE),
             }
         }
         if strand.run != NONE {
@@ -91,12 +98,29 @@ impl Correlator {
         if let [_] = self.case.runs[..] {
             return 0;
         }
+        if contact.pairs.is_empty() {
+            return NONE;
+        }
         let mut repeating =
             self.case.calls.iter().filter(|call| call.pairs.repeats(contact.pairs)).map(|call| call.run);
         match (repeating.next(), repeating.next()) {
             (Some(run), None) => run,
             _ => NONE,
         }
+    }
+
+    /// The runs in which each run id is recorded, in order.
+    fn runs_of_ids(&self) -> FxHashMap<Symbol, Vec<u32>> {
+        let mut of_id: FxHashMap<Symbol, Vec<u32>> = FxHashMap::default();
+        for (index, run) in (0_u32..).zip(&self.case.runs) {
+            for run_id in run.strands.iter().filter_map(|strand| self.case.strands[*strand as usize].run_id) {
+                let runs = of_id.entry(run_id).or_default();
+                if runs.last() != Some(&index) {
+                    runs.push(index);
+                }
+            }
+        }
+        of_id
     }
 
     /// The only one of several runs whose window holds an instant.
@@ -123,12 +147,16 @@ impl Correlator {
             return;
         }
         let kept = self.corroborate(contacts);
-        for index in &kept {
-            let contact = self.case.contacts[*index as usize];
-            if contact.call == NONE {
-                self.case.contacts[*index as usize].outside = contact.outside && self.log_shows_calls(run, &contact);
-                if !self.case.contacts[*index as usize].outside {
-                    self.bind_contact(run, *index);
+        if kept.iter().any(|index| self.case.contacts[*index as usize].call == NONE) {
+            let open = self.effectful_calls(run);
+            for index in &kept {
+                let contact = self.case.contacts[*index as usize];
+                if contact.call == NONE {
+                    let outside = contact.outside && self.log_shows_calls(&open, &contact);
+                    self.case.contacts[*index as usize].outside = outside;
+                    if !outside {
+                        self.bind_contact(&open.to_server, *index);
+                    }
                 }
             }
         }
@@ -218,36 +246,38 @@ impl Correlator {
         }
     }
 
+    fn effectful_calls(&self, run: u32) -> Effectful {
+        let mut effectful = Effectful::default();
+        for index in &self.case.runs[run as usize].calls {
+            let call = &self.case.calls[*index as usize];
+            if is_effect_free(self.case.name(call.method)) {
+                continue;
+            }
+            effectful.any = true;
+            if call.direction == Direction::ToServer {
+                effectful.to_server.push(*index);
+            }
+            let received = self.case.seen(call).into_iter().filter(|row| row.seen == Seen::Received);
+            effectful.received_in.extend(received.map(|row| row.mark.origin.source.0));
+        }
+        effectful
+    }
+
     /// "No call was open in its log" means something only if that log records calls, or there are none.
-    fn log_shows_calls(&self, run: u32, contact: &Contact) -> bool {
+    fn log_shows_calls(&self, calls: &Effectful, contact: &Contact) -> bool {
         let own = self.case.strands[contact.strand as usize].source;
-        let mut calls = self.case.runs[run as usize].calls.iter().map(|call| &self.case.calls[*call as usize]);
-        let effectful = |call: &super::Call| !is_effect_free(self.case.name(call.method));
-        let recorded = calls.clone().any(|call| {
-            effectful(call)
-                && self.case.seen(call).iter().any(|row| row.mark.origin.source.0 == own && row.seen == Seen::Received)
-        });
-        recorded || !calls.any(effectful)
+        calls.received_in.contains(&own) || !calls.any
     }
 
     /// Binds a contact that names no call: to the one whose arguments its body repeats, else to the only call of the
     /// run that was open throughout the uncertainty of its time.
-    fn bind_contact(&mut self, run: u32, index: u32) {
+    fn bind_contact(&mut self, calls: &[u32], index: u32) {
         let contact = self.case.contacts[index as usize];
-        let calls: Vec<u32> = self.case.runs[run as usize]
-            .calls
-            .iter()
-            .copied()
-            .filter(|call| {
-                let call = &self.case.calls[*call as usize];
-                call.direction == Direction::ToServer && !is_effect_free(self.case.name(call.method))
-            })
-            .collect();
         let repeating: Vec<u32> =
             calls.iter().copied().filter(|call| self.case.calls[*call as usize].pairs.repeats(contact.pairs)).collect();
         let chosen = match repeating[..] {
             [only] => self.open_at(only, &contact, SLACK).unwrap_or(true).then_some(only),
-            [] => self.only_open_at(&calls, &contact),
+            [] => self.only_open_at(calls, &contact),
             _ => self.only_holding(&repeating, &contact),
         };
         if let Some(call) = chosen {

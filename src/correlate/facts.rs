@@ -147,7 +147,7 @@ pub struct Sighting {
     pub mark: Mark,
     /// A status, code or count that belongs to it.
     pub number: i32,
-    /// The next row of the same call, or [`NONE`].
+    /// The next row of the same call; of the last row, the first one.
     pub next: u32,
 }
 
@@ -284,7 +284,7 @@ pub struct Call {
     pub asked: Option<Mark>,
     /// First sighting of the answer that decides.
     pub answered: Option<Mark>,
-    /// Head of the list of further sightings.
+    /// The last of its further sightings, or [`NONE`].
     pub sightings: u32,
     /// Revision that this request speaks, where it says so itself.
     pub revision: Option<Symbol>,

@@ -100,10 +100,13 @@ impl Case {
 
     /// The further sightings of a call, in order of recording.
     pub fn sightings(&self, call: &Call) -> impl Iterator<Item = &Sighting> {
-        let mut next = call.sightings;
+        // The list is a ring, known by its last row: so a row is added without walking it.
+        let last = self.sightings.get(call.sightings as usize);
+        let mut next = last.map(|last| last.next);
         std::iter::from_fn(move || {
-            let row = self.sightings.get(next as usize)?;
-            next = row.next;
+            let index = next?;
+            let row = self.sightings.get(index as usize)?;
+            next = (index != call.sightings).then_some(row.next);
             Some(row)
         })
     }
@@ -353,16 +356,13 @@ impl Correlator {
     /// Adds a sighting to a call. Rows hang in order of recording.
     fn sight(&mut self, call: u32, seen: Seen, witness: Witness, mark: Mark, number: i32) {
         let row = u32::try_from(self.case.sightings.len()).expect("fewer than 2^32 sightings");
-        self.case.sightings.push(Sighting { seen, witness, mark, number, next: NONE });
-        let mut at = self.case.calls[call as usize].sightings;
-        if at == NONE {
-            self.case.calls[call as usize].sightings = row;
-            return;
-        }
-        while self.case.sightings[at as usize].next != NONE {
-            at = self.case.sightings[at as usize].next;
-        }
-        self.case.sightings[at as usize].next = row;
+        let slot = &mut self.case.calls[call as usize].sightings;
+        let last = std::mem::replace(slot, row);
+        let first = match self.case.sightings.get_mut(last as usize) {
+            Some(last) => std::mem::replace(&mut last.next, row),
+            None => row,
+        };
+        self.case.sightings.push(Sighting { seen, witness, mark, number, next: first });
     }
 
     fn rpc_id(&mut self, id: Id<'_>) -> RpcId {

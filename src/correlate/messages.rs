@@ -558,7 +558,7 @@ fn notification_direction(method: &str) -> Direction {
 }
 
 /// The digest that makes two requests the same operation: method and target count as much as the arguments.
-fn args_key(method: Symbol, target: Option<Symbol>, digest: crate::event::Digest, thin: bool) -> Key {
+pub(super) fn args_key(method: Symbol, target: Option<Symbol>, digest: crate::event::Digest, thin: bool) -> Key {
     if thin {
         return Key::default();
     }

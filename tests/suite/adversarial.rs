@@ -39,6 +39,7 @@ fn no_trap_is_called_safe() {
 /// The traps in which two calls look like one, or one call like nothing sent: the outcome of each tool call.
 const OUTCOMES: &[(&str, &[&str])] = &[
     ("long-sessions-that-differ-at-the-end", &["HTTP_ERROR", "TOOL_SUCCESS"]),
+    ("one-argument-of-seven-differs", &["HTTP_ERROR", "HTTP_ERROR"]),
 ];
 
 #[test]

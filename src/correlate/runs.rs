@@ -360,8 +360,14 @@ fn meet(a: (Timestamp, Timestamp), b: (Timestamp, Timestamp), slack: i64) -> boo
 }
 
 impl Strand {
-    fn saw_spawn(&self) -> bool {
+    pub(super) fn saw_spawn(&self) -> bool {
         self.events.iter().any(|event| event.what == StrandFact::Step(PhaseEvent::Spawned))
+    }
+
+    /// Whether it shows the end of a process.
+    pub(super) fn saw_end(&self) -> bool {
+        let end = |what| matches!(what, StrandFact::Step(PhaseEvent::Exited) | StrandFact::Signaled);
+        self.events.iter().any(|event| end(event.what))
     }
 
     /// Whether it shows a server process: its creation, its end, or its own start-up line.

@@ -40,6 +40,9 @@ fn no_trap_is_called_safe() {
 const OUTCOMES: &[(&str, &[&str])] = &[
     ("long-sessions-that-differ-at-the-end", &["HTTP_ERROR", "TOOL_SUCCESS"]),
     ("one-argument-of-seven-differs", &["HTTP_ERROR", "HTTP_ERROR"]),
+    ("spawned-again-by-name", &["NO_ANSWER"]),
+    ("spawned-again-says-the-server", &["NO_ANSWER"]),
+    ("exit-of-a-server-with-another-name", &["NO_ANSWER"]),
 ];
 
 #[test]

@@ -188,7 +188,8 @@ impl Correlator {
         // A span tells failures: one whose status is not set contradicts nobody.
         let silent = other.thin && other.answer.kind == AnswerKind::Result;
         let differs = known && !unknown && !silent && target.answer.kind != other.answer.kind;
-        let seen = if differs && other.answered_as == Seen::Delivered { Seen::OtherAnswer } else { other.answered_as };
+        // Only the server's own record tells what the server did behind an answer of another party.
+        let seen = if differs && other.witness != Witness::Server { Seen::OtherAnswer } else { other.answered_as };
         let number = i32::from(other.answer.kind == AnswerKind::Result);
         self.sight(call, seen, other.witness, mark, number);
         let slot = &mut self.case.calls[call as usize].answer;

@@ -43,6 +43,7 @@ const OUTCOMES: &[(&str, &[&str])] = &[
     ("spawned-again-by-name", &["NO_ANSWER"]),
     ("spawned-again-says-the-server", &["NO_ANSWER"]),
     ("exit-of-a-server-with-another-name", &["NO_ANSWER"]),
+    ("inner-hop-answered-otherwise", &["HTTP_ERROR"]),
 ];
 
 #[test]

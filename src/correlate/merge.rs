@@ -187,7 +187,7 @@ impl Correlator {
         }
         // A span tells failures: one whose status is not set contradicts nobody.
         let silent = other.thin && other.answer.kind == AnswerKind::Result;
-        let differs = known && !unknown && !silent && target.answer.kind != other.answer.kind;
+        let differs = known && !unknown && !silent && self.differing(&target, other);
         // Only the server's own record tells what the server did behind an answer of another party.
         let seen = if differs && other.witness != Witness::Server { Seen::OtherAnswer } else { other.answered_as };
         let number = i32::from(other.answer.kind == AnswerKind::Result);
@@ -196,6 +196,15 @@ impl Correlator {
         if slot.wording == crate::event::Wording::Other && slot.kind == other.answer.kind {
             slot.wording = other.answer.wording;
         }
+    }
+
+    /// Whether two views show different answers: another kind, code or status where both recorded one.
+    fn differing(&self, one: &Call, other: &Call) -> bool {
+        let status = |call: &Call| self.case.http(call).map_or(0, |http| http.status);
+        let (here, there) = (status(one), status(other));
+        one.answer.kind != other.answer.kind
+            || one.answer.has_code && other.answer.has_code && one.answer.code != other.answer.code
+            || one.answer.kind == AnswerKind::HttpError && here != 0 && there != 0 && here != there
     }
 
     /// Whether the first witness would have shown the answer: a wire view that lost nothing.

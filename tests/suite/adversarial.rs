@@ -44,6 +44,7 @@ const OUTCOMES: &[(&str, &[&str])] = &[
     ("spawned-again-says-the-server", &["NO_ANSWER"]),
     ("exit-of-a-server-with-another-name", &["NO_ANSWER"]),
     ("inner-hop-answered-otherwise", &["HTTP_ERROR"]),
+    ("inner-hop-failed-otherwise", &["HTTP_ERROR"]),
 ];
 
 #[test]

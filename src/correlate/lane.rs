@@ -166,6 +166,8 @@ impl Correlator {
             life,
             server: self.lane.server,
             client: None,
+            server_info: None,
+            client_info: None,
             sessions: session,
             pids: Vec::new(),
             wrapper: false,

@@ -289,6 +289,12 @@ impl Correlator {
             view.sources.insert(strand.source);
             view.run_id = view.run_id.or(strand.run_id.map(|run| (run, strand.life)));
             view.process |= strand.saw_process();
+            view.names.add(&Names::of(strand));
+            view.sessions.extend(&strand.sessions);
+            view.endpoints.extend(strand.endpoint);
+            if strand.has_calls() {
+                view.witnesses.insert(strand.witness as u8);
+            }
             for at in [strand.first, strand.last] {
                 if let Some(at) = self.case.placed(at) {
                     let (first, last) = view.window.unwrap_or((at, at));
@@ -311,22 +317,51 @@ impl Correlator {
         {
             return false;
         }
+        if differ(&a.sessions, &b.sessions) {
+            return false;
+        }
         if a.calls.is_empty() || b.calls.is_empty() {
             // Lives without calls fit by window alone, and only a process fits a process.
             return a.process
                 && b.process
+                && !a.names.differ(&b.names)
                 && a.window.is_some()
                 && b.window.is_some()
                 && a.calls.len() + b.calls.len() < 8;
         }
-        self.calls_agree(&a.calls, &b.calls)
+        // Another address is another hop where each call there lies inside the same call here. Otherwise other names, and
+        // two views by one kind of witness, are of two conversations.
+        if differ(&a.endpoints, &b.endpoints) {
+            return self.calls_agree(&a.calls, &b.calls, |inner, outer| self.encloses(outer, inner))
+                || self.calls_agree(&a.calls, &b.calls, |outer, inner| self.encloses(outer, inner));
+        }
+        !a.names.differ(&b.names)
+            && a.witnesses.is_disjoint(&b.witnesses)
+            && self.calls_agree(&a.calls, &b.calls, |_, _| true)
     }
 
     /// Every call of the shorter list stands in the longer one, in order.
-    fn calls_agree(&self, a: &[u32], b: &[u32]) -> bool {
+    fn calls_agree(&self, a: &[u32], b: &[u32], also: impl Fn(u32, u32) -> bool) -> bool {
         let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
         let mut rest = long.iter();
-        short.iter().all(|call| rest.any(|other| self.same_call(*call, *other)))
+        short.iter().all(|call| rest.any(|other| self.same_call(*call, *other) && also(*call, *other)))
+    }
+
+    /// Whether one call lies inside the placed window of another.
+    fn encloses(&self, outer: u32, inner: u32) -> bool {
+        let window = |call: u32| {
+            let call = &self.case.calls[call as usize];
+            Some((self.case.placed(call.asked?)?, call.answered.and_then(|mark| self.case.placed(mark))))
+        };
+        let (Some(outer), Some(inner)) = (window(outer), window(inner)) else { return false };
+        let begun = inner.0;
+        outer.0 <= inner.0
+            && outer != inner
+            && match (outer.1, inner.1) {
+                (Some(outer), Some(inner)) => inner <= outer,
+                (Some(outer), None) => begun <= outer,
+                (None, _) => true,
+            }
     }
 
     /// Whether two views can be of one call: nothing that both recorded differs.
@@ -351,8 +386,40 @@ struct View {
     sources: FxHashSet<u32>,
     run_id: Option<(Symbol, u32)>,
     process: bool,
+    names: Names,
+    sessions: FxHashSet<Symbol>,
+    endpoints: FxHashSet<Symbol>,
+    /// Who recorded its calls.
+    witnesses: FxHashSet<u8>,
     window: Option<(Timestamp, Timestamp)>,
     calls: Vec<u32>,
+}
+
+/// What parties are called, by who says so: what a client calls a server is seldom what the server calls itself.
+#[derive(Default)]
+struct Names([FxHashSet<Symbol>; 3]);
+
+impl Names {
+    fn of(strand: &Strand) -> Self {
+        let given = strand.server.filter(|_| strand.server != strand.server_info);
+        Self([given, strand.server_info, strand.client_info].map(|name| name.into_iter().collect()))
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (names, more) in self.0.iter_mut().zip(&other.0) {
+            names.extend(more);
+        }
+    }
+
+    /// Whether both know a name of one kind and share none.
+    fn differ(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(a, b)| differ(a, b))
+    }
+}
+
+/// Whether both are known and nothing is common.
+fn differ(a: &FxHashSet<Symbol>, b: &FxHashSet<Symbol>) -> bool {
+    !a.is_empty() && !b.is_empty() && a.is_disjoint(b)
 }
 
 fn meet(a: (Timestamp, Timestamp), b: (Timestamp, Timestamp), slack: i64) -> bool {

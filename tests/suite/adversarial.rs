@@ -45,6 +45,10 @@ const OUTCOMES: &[(&str, &[&str])] = &[
     ("exit-of-a-server-with-another-name", &["NO_ANSWER"]),
     ("inner-hop-answered-otherwise", &["HTTP_ERROR"]),
     ("inner-hop-failed-otherwise", &["HTTP_ERROR"]),
+    ("gateway-with-a-name-of-its-own", &["HTTP_ERROR"]),
+    ("two-servers-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
+    ("two-clients-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
+    ("two-taps-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
 ];
 
 #[test]

@@ -84,7 +84,11 @@ impl Correlator {
         for (_, strands) in pids {
             for pair in strands.windows(2) {
                 let (a, b) = (&self.case.strands[pair[0] as usize], &self.case.strands[pair[1] as usize]);
-                let known_apart = a.run_id.is_some() && b.run_id.is_some() && (a.run_id, a.life) != (b.run_id, b.life);
+                // Every container has a process 1, and one process does not log its calls twice.
+                let two_logs =
+                    a.witness == Witness::Server && b.witness == Witness::Server && a.has_calls() && b.has_calls();
+                let other_run = a.run_id.is_some() && b.run_id.is_some() && (a.run_id, a.life) != (b.run_id, b.life);
+                let known_apart = other_run || two_logs || Names::of(a).differ(&Names::of(b));
                 if !known_apart && a.source != b.source && self.windows_meet(a, b) {
                     sets.join(pair[0], pair[1]);
                 }

@@ -49,6 +49,7 @@ const OUTCOMES: &[(&str, &[&str])] = &[
     ("two-servers-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
     ("two-clients-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
     ("two-taps-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
+    ("pid1-two-servers", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
 ];
 
 #[test]

@@ -10,9 +10,11 @@ use super::{AnswerKind, Basis, Call, Correlator, Key, NONE, RpcId, Seen};
 use crate::{
     event::{Direction, Witness},
     symbol::Symbol,
-    time::SECOND,
+    time::{MILLISECOND, SECOND},
 };
 
+/// Two records of one exchange on one hop differ by no more than this.
+const SAME_EXCHANGE: u64 = 10 * MILLISECOND.unsigned_abs();
 /// A view may stand this far outside the window of its call: clocks of one incident differ.
 const SLACK: i64 = SECOND;
 
@@ -64,6 +66,10 @@ impl Correlator {
                 let key = {
                     let call = &self.case.calls[view as usize];
                     (call.direction, call.method)
+                };
+                let link = match link {
+                    Link::One(call) => self.unless_twins(call, view),
+                    link => link,
                 };
                 match link {
                     Link::None => ground.entry(key).or_default().push((view, vec![source])),
@@ -142,6 +148,33 @@ impl Correlator {
             }
             _ => false,
         }
+    }
+
+    /// No session tells two clients of one endpoint apart: equal requests that one kind of witness recorded there are two
+    /// calls, unless their stamps agree. Where stamps do not tell, neither is proof.
+    fn unless_twins(&mut self, call: u32, view: u32) -> Link {
+        let (known, new) = (self.case.calls[call as usize], self.case.calls[view as usize]);
+        let endpoint = |call: &Call| self.case.strands[call.strand as usize].endpoint;
+        let keyed = known.session.is_some() && new.session.is_some();
+        if keyed || new.http == NONE || endpoint(&new).is_none() || endpoint(&known) != endpoint(&new) {
+            return Link::One(call);
+        }
+        let at = new.asked.and_then(|mark| self.case.placed(mark));
+        let apart: Vec<Option<u64>> = self
+            .case
+            .seen(&known)
+            .iter()
+            .filter(|row| row.witness == new.witness && row.seen == new.asked_as)
+            .map(|row| Some(self.case.placed(row.mark)?.0.abs_diff(at?.0)))
+            .collect();
+        if apart.is_empty() || apart.iter().flatten().any(|apart| *apart <= SAME_EXCHANGE) {
+            return Link::One(call);
+        }
+        if apart.contains(&None) {
+            self.contest(&[call], view);
+            self.contest(&[view], call);
+        }
+        Link::None
     }
 
     /// Adds what a view saw to its call.

@@ -50,6 +50,7 @@ const OUTCOMES: &[(&str, &[&str])] = &[
     ("two-clients-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
     ("two-taps-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
     ("pid1-two-servers", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
+    ("two-clients-of-one-endpoint", &["HTTP_ERROR", "TOOL_SUCCESS"]),
 ];
 
 #[test]

@@ -13,8 +13,8 @@ use crate::{
     time::{MILLISECOND, SECOND},
 };
 
-/// Two records of one exchange on one hop differ by no more than this.
-const SAME_EXCHANGE: u64 = 10 * MILLISECOND.unsigned_abs();
+/// Two records of one request on one hop differ by no more than this.
+pub(super) const SAME_EXCHANGE: u64 = 10 * MILLISECOND.unsigned_abs();
 /// A view may stand this far outside the window of its call: clocks of one incident differ.
 const SLACK: i64 = SECOND;
 

@@ -4,7 +4,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Correlator, Run, Strand, StrandFact};
+use super::{Correlator, Run, Strand, StrandFact, merge::SAME_EXCHANGE};
 use crate::{
     event::{PhaseEvent, RemarkKind, Witness},
     symbol::Symbol,
@@ -296,8 +296,9 @@ impl Correlator {
             view.names.add(&Names::of(strand));
             view.sessions.extend(&strand.sessions);
             view.endpoints.extend(strand.endpoint);
-            if strand.has_calls() {
-                view.witnesses.insert(strand.witness as u8);
+            if let Some(call) = strand.calls.first() {
+                let window = self.case.placed(strand.first).zip(self.case.placed(strand.last));
+                view.witnesses.push((self.case.calls[*call as usize].witness, window));
             }
             for at in [strand.first, strand.last] {
                 if let Some(at) = self.case.placed(at) {
@@ -334,14 +335,14 @@ impl Correlator {
                 && a.calls.len() + b.calls.len() < 8;
         }
         // Another address is another hop where each call there lies inside the same call here. Otherwise other names, and
-        // two views by one kind of witness, are of two conversations.
+        // two views by one kind of witness, are of two conversations, unless they recorded each request at one time.
         if differ(&a.endpoints, &b.endpoints) {
             return self.calls_agree(&a.calls, &b.calls, |inner, outer| self.encloses(outer, inner))
                 || self.calls_agree(&a.calls, &b.calls, |outer, inner| self.encloses(outer, inner));
         }
+        let one_kind = a.has_one_kind_with(b);
         !a.names.differ(&b.names)
-            && a.witnesses.is_disjoint(&b.witnesses)
-            && self.calls_agree(&a.calls, &b.calls, |_, _| true)
+            && self.calls_agree(&a.calls, &b.calls, |one, other| !one_kind || self.at_one_time(one, other))
     }
 
     /// Every call of the shorter list stands in the longer one, in order.
@@ -349,6 +350,15 @@ impl Correlator {
         let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
         let mut rest = long.iter();
         short.iter().all(|call| rest.any(|other| self.same_call(*call, *other) && also(*call, *other)))
+    }
+
+    /// Whether two requests may be one that was recorded twice: stamps that both have agree.
+    fn at_one_time(&self, a: u32, b: u32) -> bool {
+        let at = |call: u32| self.case.placed(self.case.calls[call as usize].asked?);
+        match (at(a), at(b)) {
+            (Some(a), Some(b)) => a.0.abs_diff(b.0) <= SAME_EXCHANGE,
+            _ => false,
+        }
     }
 
     /// Whether one call lies inside the placed window of another.
@@ -384,6 +394,9 @@ impl Correlator {
     }
 }
 
+/// A kind of witness that recorded calls, and when.
+type Watched = (Witness, Option<(Timestamp, Timestamp)>);
+
 /// What a component looks like to another one.
 #[derive(Default)]
 struct View {
@@ -393,10 +406,22 @@ struct View {
     names: Names,
     sessions: FxHashSet<Symbol>,
     endpoints: FxHashSet<Symbol>,
-    /// Who recorded its calls.
-    witnesses: FxHashSet<u8>,
+    /// Who recorded its calls, and when.
+    witnesses: Vec<Watched>,
     window: Option<(Timestamp, Timestamp)>,
     calls: Vec<u32>,
+}
+
+impl View {
+    /// Whether one kind of witness has recorded calls of both, and no other view can be what joins them: two clients that
+    /// follow one another may both have gone through one proxy.
+    fn has_one_kind_with(&self, other: &Self) -> bool {
+        let mut pairs = self.witnesses.iter().flat_map(|one| other.witnesses.iter().map(move |two| (one, two)));
+        let at_once = |(one, two): (&Watched, &Watched)| {
+            one.0 == two.0 && one.1.zip(two.1).is_none_or(|(one, two)| meet(one, two, 0))
+        };
+        pairs.clone().any(at_once) || pairs.all(|(one, two)| one.0 == two.0)
+    }
 }
 
 /// What parties are called, by who says so: what a client calls a server is seldom what the server calls itself.

@@ -214,7 +214,7 @@ impl<'e> Reading<'e> {
 
     fn recognise(&mut self, head: &str) {
         let arena = bumpalo::Bump::new();
-        let head = ansi::strip(head, &arena);
+        let head = ansi::strip(head.trim_start_matches('\0'), &arena);
         self.format = self.entry.hints.format.or_else(|| format::sniff(&Head { bytes: head.as_bytes() }));
         if let Some(format) = self.format {
             self.framing = format.framing;
@@ -263,6 +263,9 @@ impl<'e> Reading<'e> {
         for decoded in batch {
             for notice in decoded.notices.iter().chain(&decoded.sink.notices) {
                 self.notice(*notice, decoded);
+            }
+            for origin in &decoded.secrets {
+                folder.correlator.secret(*origin);
             }
             for event in &decoded.sink.events {
                 if folder.unexplained > self.unexplained_places.len() && matches!(event.kind, Kind::Text(_)) {
@@ -325,6 +328,8 @@ struct Decoded<'b> {
     notices: &'b [Notice],
     /// Where the last line begins, if it has no line end.
     torn_from: Option<u64>,
+    /// Records that hold a secret.
+    secrets: Vec<Origin>,
     sink: Sink<'b>,
 }
 
@@ -332,7 +337,15 @@ struct Decoded<'b> {
 fn decode_block<'b>(format: Option<&'static Format>, source: SourceId, block: &'b mut Block) -> Decoded<'b> {
     let block: &'b Block = block;
     let mut sink = Sink::with_capacity(block.text.len() / EVENT_BYTES);
+    let mut leaks = redact::leaks(&block.text).into_iter().map(|at| block.offset + at as u64).peekable();
+    let mut secrets = Vec::new();
     for record in block.records(source) {
+        let end = record.origin.offset + record.text.len() as u64;
+        let mut inside = None;
+        while let Some(at) = leaks.next_if(|at| *at < end) {
+            inside = inside.or((at >= record.origin.offset).then_some(record.origin));
+        }
+        secrets.extend(inside);
         let text = ansi::strip(record.text, record.arena);
         if !text.trim_start().is_empty() {
             format::decode(format, &Record { text, ..record }, &mut sink);
@@ -340,7 +353,7 @@ fn decode_block<'b>(format: Option<&'static Format>, source: SourceId, block: &'
     }
     let last_line = block.text.rfind('\n').map_or(0, |end| end + 1) as u64;
     let torn_from = block.ends_without_newline.then_some(block.offset + last_line);
-    Decoded { notices: &block.notices, torn_from, sink }
+    Decoded { notices: &block.notices, torn_from, secrets, sink }
 }
 
 /// Who a file's name says wrote it. A hint: content decides where it can.

@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
     fs,
     io::{self, IsTerminal, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -108,8 +108,8 @@ struct AnalyzeArguments {
     #[arg(long, value_name = "BYTES", value_parser = size, default_value = "64M", help_heading = "Reading")]
     max_record: usize,
     /// Threads; 0 takes one per core. The report does not depend on it.
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Reading")]
-    threads: usize,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=256), default_value_t = 0, help_heading = "Reading")]
+    threads: u16,
 
     /// Ends with code 1 if this is found: failed-call, unknown, unsafe-retry, duplicate, finding:RULE, finding:high|medium|low. Repeatable.
     #[arg(long, value_name = "CLASS", help_heading = "Exit code")]
@@ -285,7 +285,7 @@ fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
         unexplained: if arguments.unexplained { UNEXPLAINED_LIMIT } else { 0 },
     };
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(arguments.threads)
+        .num_threads(usize::from(arguments.threads))
         .build()
         .map_err(|error| Error::Usage(format!("cannot start threads: {error}")))?;
     pool.install(|| {
@@ -357,7 +357,6 @@ fn write_reports(analysis: &Analysis, options: &ReportOptions, outputs: &[Output
     Ok(())
 }
 
-/// A file appears whole or not at all.
 fn write_report(report: &Report<'_>, output: &Output, color: Color) -> Result<(), Error> {
     let Some(path) = &output.file else {
         let stdout = io::stdout();
@@ -369,15 +368,25 @@ fn write_report(report: &Report<'_>, output: &Output, color: Color) -> Result<()
         (output.renderer.render)(report, Style { width: WIDTH, color }, &mut writer).map_err(write_error)?;
         return writer.flush().map_err(write_error);
     };
-    let failed = |source| Error::Write { path: path.clone(), source };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".as_ref());
-    let temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    let mut writer = io::BufWriter::with_capacity(1 << 16, temporary);
     let style = Style { width: WIDTH, color: color == Color::Always };
-    (output.renderer.render)(report, style, &mut writer).map_err(failed)?;
-    let temporary = writer.into_inner().map_err(|error| failed(error.into_error()))?;
-    make_readable(temporary.as_file()).map_err(failed)?;
-    temporary.persist(path).map_err(|error| failed(error.error))?;
+    let render = |writer: &mut dyn Write| (output.renderer.render)(report, style, writer);
+    write_file(path, &render).map_err(|source| Error::Write { path: path.clone(), source })
+}
+
+/// A file appears whole or not at all. Devices and pipes are written to, and a link leads to what is replaced.
+fn write_file(path: &Path, render: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
+        let mut writer = io::BufWriter::with_capacity(1 << 16, fs::OpenOptions::new().write(true).open(path)?);
+        render(&mut writer)?;
+        return writer.flush();
+    }
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".as_ref());
+    let mut writer = io::BufWriter::with_capacity(1 << 16, tempfile::NamedTempFile::new_in(folder)?);
+    render(&mut writer)?;
+    let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+    make_readable(temporary.as_file())?;
+    temporary.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
 

@@ -54,7 +54,9 @@ macro_rules! notices {
 
 notices! {
     /// A record of a JSON format is not JSON.
-    NotJson "not-json" Detail "a record that should be JSON is not; read as text";
+    NotJson "not-json" Data "a record that should be JSON is not: what it said is lost";
+    /// Text stands behind the JSON of a record.
+    TrailingText "trailing-text" Detail "text stands behind the JSON of a record; read as text";
     /// Bytes that are not UTF-8 were replaced.
     NotUtf8 "not-utf8" Detail "bytes that are not UTF-8 were replaced";
     /// JSON whose shape the format does not know.

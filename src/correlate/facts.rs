@@ -456,8 +456,6 @@ pub enum StrandFact {
     Stream,
     /// A `-32022`, or a client that refused the version.
     VersionRejected,
-    /// A secret stands in the record.
-    Secret,
 }
 
 /// One tool as a `tools/list` showed it.
@@ -580,4 +578,8 @@ pub struct SourceFacts {
     pub events: u64,
     /// Data was lost while reading: absence is no evidence.
     pub lossy: bool,
+    /// Records that hold a secret.
+    pub secrets: u64,
+    /// The first of them.
+    pub first_secret: Option<Origin>,
 }

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{AnswerKind, Basis, Call, Correlator, Key, NONE, RpcId, Seen};
+use super::{AnswerKind, Author, Basis, Call, Correlator, Key, NONE, RpcId, Seen};
 use crate::{
     event::{Direction, Witness},
     symbol::Symbol,
@@ -219,7 +219,8 @@ impl Correlator {
             return;
         }
         // A span tells failures: one whose status is not set contradicts nobody.
-        let silent = other.thin && other.answer.kind == AnswerKind::Result;
+        let spans = other.thin && other.answer.author == Author::Server;
+        let silent = spans && other.answer.kind == AnswerKind::Result;
         let differs = known && !unknown && !silent && self.differing(&target, other);
         // Only the server's own record tells what the server did behind an answer of another party.
         let seen = if differs && other.witness != Witness::Server { Seen::OtherAnswer } else { other.answered_as };

@@ -268,6 +268,8 @@ impl Correlator {
                 aligned: false,
                 events: 0,
                 lossy: false,
+                secrets: 0,
+                first_secret: None,
             }),
             ..Lane::default()
         };
@@ -300,6 +302,14 @@ impl Correlator {
                 self.strand_event(event, mark, StrandFact::Trouble(trouble.kind), 0, name);
             }
             Kind::Text(_) | Kind::Piece(_) | Kind::Syscall(_) => {}
+        }
+    }
+
+    /// Notes a record of the current source that holds a secret: its place, never its words.
+    pub fn secret(&mut self, origin: Origin) {
+        if let Some(facts) = &mut self.lane.facts {
+            facts.secrets += 1;
+            facts.first_secret = facts.first_secret.or(Some(origin));
         }
     }
 

@@ -97,6 +97,8 @@ mod tests {
             aligned: false,
             events: 0,
             lossy: false,
+            secrets: 0,
+            first_secret: None,
         }
     }
 

@@ -106,8 +106,6 @@ pub enum RemarkKind {
     NetworkTraced,
     /// Level or sampling of the log changed: coverage ends here.
     LevelChanged,
-    /// A secret stands in the log.
-    Secret,
     /// Kernel: the process in `keys.pid` was made by the process in `number`.
     ChildProcess,
 }

@@ -40,6 +40,7 @@ The writer had the request. nginx stamps the end of an exchange; the beginning i
 JSON-RPC ids, and why an upstream failed: a refused connection and an upstream's own 502 look alike.
 ",
     framing: Framing::Lines,
+    json_lines: true,
     witness: None,
     sniff,
     decode,

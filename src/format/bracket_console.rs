@@ -21,6 +21,7 @@ nearly always UTC. Stack frames and objects follow on lines of their own.
 Proves what its messages prove. Silent about ids and sessions by default.
 ",
     framing: Framing::Lines,
+    json_lines: false,
     witness: None,
     sniff,
     decode,

@@ -37,6 +37,7 @@ What the client says: how often it posted, the statuses it saw, who retried. `ou
 The server. A client that never had an answer cannot say whether the call was carried out.
 ",
     framing: Framing::Lines,
+    json_lines: true,
     witness: Some(Witness::Client),
     sniff,
     decode,

@@ -46,6 +46,7 @@ in the query of HTTP+SSE names the session. With the fields of ingress-nginx: ho
 Bodies, headers, JSON-RPC ids; outside of ingress-nginx also the next hop. Whether the stamp is begin or end depends on the writer.
 ",
     framing: Framing::Lines,
+    json_lines: false,
     witness: None,
     sniff,
     decode,

@@ -46,6 +46,7 @@ Which request a result belongs to, and whether `error establishing server connec
 connects as soon as a client does. `<< Client disconnected.` also ends every event stream that its client no longer wants.
 ",
     framing: Framing::Lines,
+    json_lines: false,
     witness: Some(Witness::Proxy),
     sniff,
     decode,

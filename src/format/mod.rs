@@ -21,10 +21,13 @@ pub mod supergateway;
 pub mod test_kitchen;
 pub mod trace_jsonl;
 
+use serde::Deserialize as _;
+
 use crate::{
     clue,
     event::Witness,
     frame::Framing,
+    notice::NoticeKind,
     record::{Body, Record, Sink},
 };
 
@@ -39,6 +42,8 @@ pub struct Format {
     pub doc: &'static str,
     /// How records are cut.
     pub framing: Framing,
+    /// Every line is a JSON document: one that is not is damaged, and what it said is lost.
+    pub json_lines: bool,
     /// Who writes this format, where that is always the same party.
     pub witness: Option<Witness>,
     /// Whether the beginning of an input is of this format. Decided by content, never by name.
@@ -127,7 +132,21 @@ pub fn decode<'a>(format: Option<&'static Format>, record: &Record<'a>, sink: &m
             return;
         }
     }
+    if format.is_some_and(|format| format.json_lines) && record.text.starts_with('{') {
+        note_damage(record, sink);
+    }
     clue::read(record.text, &Body::bare(*record), sink);
+}
+
+/// Tells of a line that begins as a JSON object and is none: cut, torn, with values that JSON does not have, or glued to
+/// text.
+fn note_damage(record: &Record<'_>, sink: &mut Sink<'_>) {
+    let mut json = serde_json::Deserializer::from_str(record.text);
+    if serde::de::IgnoredAny::deserialize(&mut json).is_err() {
+        sink.notice(NoticeKind::NotJson, record.origin);
+    } else if json.end().is_err() {
+        sink.notice(NoticeKind::TrailingText, record.origin);
+    }
 }
 
 /// Decodes a whole text whose records are lines. For tests of formats and for embedding; the pipeline reads blocks.

@@ -50,6 +50,7 @@ other methods, so that a cut event stream (GET) is not taken for a cut call.
 Whether nginx tried another upstream afterwards, JSON-RPC ids, sessions. Levels below `error` are read as text.
 ",
     framing: Framing::Lines,
+    json_lines: false,
     witness: Some(Witness::Proxy),
     sniff,
     decode,

@@ -29,6 +29,7 @@ pub static FORMAT: Format = Format {
           contacted the outside. Silent about what the writer does not record, and about its last lines when the \
           process dies with a full buffer.",
     framing: Framing::Lines,
+    json_lines: true,
     witness: Some(Witness::Server),
     sniff: |head: &Head<'_>| claims(decode, head),
     decode,

@@ -44,6 +44,7 @@ A wrapped Rich message is joined from its lines twice, with and without blanks, 
 Proves what its messages prove. Silent about ids and sessions by default.
 ",
     framing: Framing::Lines,
+    json_lines: false,
     witness: None,
     sniff,
     decode,

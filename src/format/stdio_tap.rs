@@ -27,6 +27,7 @@ pub static FORMAT: Format = Format {
           Stands between the two parties: proves sending, not receipt. `pid` is the process the tap started, which may \
           be a wrapper of the server. An `s2c` line that is no JSON is stdout pollution.",
     framing: Framing::Lines,
+    json_lines: true,
     witness: Some(Witness::Proxy),
     sniff: |head: &Head<'_>| claims(decode, head),
     decode,

@@ -44,6 +44,7 @@ The content of TLS; calls outside the `-e trace=` set; everything done through `
 A connected UDP socket looks like a connected TCP socket: choosing a source address, the resolver does that without sending.
 ",
     framing: Framing::Lines,
+    json_lines: false,
     witness: Some(Witness::Network),
     sniff,
     decode,

@@ -36,6 +36,7 @@ Times. Which child ended, where each session has its own: `Child exited` says no
 of different clients collide. An `initialize` with an id `init_…` is the bridge's own, not the client's.
 ",
     framing: Framing::Headed(is_header),
+    json_lines: false,
     witness: Some(Witness::Proxy),
     sniff: |head: &Head<'_>| head.lines().any(is_header),
     decode,

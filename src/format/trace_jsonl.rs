@@ -31,6 +31,7 @@ pub static FORMAT: Format = Format {
           `direction` is seen from the server. Without `witness` the writer stands between the two parties: it proves \
           that a request was sent and that an answer was given, not that the request was received.",
     framing: Framing::Lines,
+    json_lines: true,
     witness: None,
     sniff: |head: &Head<'_>| claims(decode, head),
     decode,
@@ -93,7 +94,7 @@ fn torn_line<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     let looks_like_trace =
         [&b"\"direction\""[..], b"\"jsonrpc\""].iter().any(|key| memchr::memmem::find(start, key).is_some());
     if looks_like_trace {
-        sink.notice(NoticeKind::NotJson, record.origin);
+        super::note_damage(record, sink);
         let keys = crate::event::Keys::default();
         sink.push(Event { origin: record.origin, at: None, witness: None, keys, kind: Kind::Text(record.text) });
     }

@@ -79,8 +79,9 @@ impl<'b> Iterator for Records<'b> {
             }
         };
         self.index += 1;
-        // A mark at the beginning of the content, or of a file that was appended to another.
-        let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
+        // A hole of NUL bytes, and a mark at the beginning of the content or of a file that was appended to another.
+        let bare = text.trim_start_matches('\0');
+        let bare = bare.strip_prefix('\u{feff}').unwrap_or(bare);
         let offset = self.block.offset + (start + text.len() - bare.len()) as u64;
         let record = NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
         Some(Record { origin: Origin { source: self.source, record, offset }, text: bare, arena: &self.block.arena })

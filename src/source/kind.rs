@@ -115,6 +115,11 @@ fn text(head: &[u8]) -> Kind {
         [0xfe, 0xff, ..] => return Kind::Text(Charset::Utf16Be),
         _ => {}
     }
+    // A log that is cut while its writer keeps the old place begins with a hole.
+    let hole = head.iter().take_while(|byte| **byte == 0).count();
+    if hole > 1 {
+        return if hole < head.len() { text(&head[hole..]) } else { Kind::Text(Charset::Utf8) };
+    }
     let nuls = |parity: usize| head.iter().skip(parity).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd) = (nuls(0), nuls(1));
     if even + odd == 0 {
@@ -135,7 +140,7 @@ fn text(head: &[u8]) -> Kind {
 
 #[cfg(test)]
 mod tests {
-    use super::{Charset, Kind, kind};
+    use super::{Charset, Kind, PEEK, kind};
 
     fn utf16(text: &str, encode: fn(u16) -> [u8; 2]) -> Vec<u8> {
         text.encode_utf16().flat_map(encode).collect()
@@ -147,6 +152,8 @@ mod tests {
         assert_eq!(kind(b"plain"), Kind::Text(Charset::Utf8));
         assert_eq!(kind(b"caf\xe9 in Latin-1, with one \0 byte"), Kind::Text(Charset::Utf8));
         assert_eq!(kind(&[0, 1, 2, 0, 0, 5, b'a', 0xff, 0xfe]), Kind::Binary("binary content"));
+        assert_eq!(kind(b"\0\0\0\0a log behind a hole\n"), Kind::Text(Charset::Utf8));
+        assert_eq!(kind(&[0; PEEK]), Kind::Text(Charset::Utf8));
         assert_eq!(kind(b"\x89PNG\r\n\x1a\nIHDR"), Kind::Binary("a PNG image"));
         assert_eq!(kind(b"SQLite format 3\0\x10"), Kind::Binary("an SQLite database"));
         assert_eq!(kind(b"BZ history of a project"), Kind::Text(Charset::Utf8));
@@ -167,7 +174,7 @@ mod tests {
         header.set_path("a.log").expect("a short path");
         header.set_cksum();
         assert_eq!(kind(header.as_bytes()), Kind::Tar, "before ustar");
-        assert_eq!(kind(&[0; 1024]), Kind::Binary("binary content"));
+        assert_eq!(kind(&[0; 1024]), Kind::Text(Charset::Utf8));
         assert_eq!(kind(b"\x53\x2a\x4d\x18\x01\0\0\0x\x28\xb5\x2f\xfd"), Kind::Zstd, "behind a skippable frame");
         assert!(matches!(kind(b"BZh91AY&SY..."), Kind::Unsupported(_)));
         assert_eq!(kind(b"PK\x05\x06"), Kind::Zip);

@@ -20,20 +20,19 @@ fn time(count: usize, write: &dyn Fn(&Path, usize)) -> Duration {
     start.elapsed()
 }
 
-/// Other work on the machine only makes a run longer: each side counts with its best, and a pair that is too far apart
-/// is measured again.
+/// Other work on the machine slows both of a pair: one that is too far apart is measured again.
 fn grows_linearly(count: usize, write: &dyn Fn(&Path, usize)) {
     // The tables that are built once would flatter the first run.
-    let mut small = time(count, write);
-    let mut large = Duration::MAX;
-    for _ in 0..3 {
-        small = small.min(time(count, write));
-        large = large.min(time(count * 4, write));
+    time(count, write);
+    let mut pairs = Vec::new();
+    for _ in 0..6 {
+        let (small, large) = (time(count, write), time(count * 4, write));
         if large < small * 8 {
             return;
         }
+        pairs.push((small, large));
     }
-    panic!("{count} in {small:?}, {} in {large:?}", count * 4);
+    panic!("{count} against {}: {pairs:?}", count * 4);
 }
 
 fn one_file(folder: &Path, name: &str, count: usize, line: impl Fn(&mut String, usize)) {

@@ -30,6 +30,7 @@ Claude Desktop, the application's own log, `main.log`.
 Messages, answers, the server's stderr, exit codes, and what the person decided.
 ",
     framing: Framing::Headed(is_header),
+    json_lines: false,
     witness: Some(Witness::Client),
     sniff,
     decode,

@@ -50,6 +50,7 @@ other. Two lines of the same file are never one event: the application may run t
 ids from 0.
 ",
     framing: Framing::Headed(header::is_header),
+    json_lines: false,
     witness: Some(Witness::Client),
     sniff,
     decode,

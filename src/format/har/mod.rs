@@ -23,6 +23,7 @@ pub static FORMAT: Format = Format {
     title: "HTTP Archive (HAR 1.2): recorded exchanges with bodies",
     doc: DOC,
     framing: Framing::JsonArray(&["log", "entries"]),
+    json_lines: false,
     // The first hop sees it: the client itself in a browser, a proxy elsewhere. An entry does not tell which.
     witness: Some(Witness::Proxy),
     sniff,

@@ -1,7 +1,7 @@
 //! A secret stands in the evidence.
 
-use super::{Confidence, Doc, Finding, FindingRule, Scene, Severity, count, tally::Groups};
-use crate::{correlate::StrandFact, event::RemarkKind};
+use super::{Confidence, Doc, Finding, FindingRule, Scene, Severity, count, tally::Tally};
+use crate::correlate::{Mark, NONE};
 
 /// See [`FindingRule::doc`].
 pub(super) static RULE: FindingRule = FindingRule {
@@ -10,27 +10,22 @@ pub(super) static RULE: FindingRule = FindingRule {
     severity: Severity::High,
     doc: Doc {
         means: "A log that is kept and shared holds a token, key or password in clear.",
-        recognized: "A value of the shape of a known kind of token, or behind a name such as `Authorization` or `api_key`.",
+        recognized: "A value of the shape of a known kind of token, or behind a name such as `Authorization`, `api_key` or `password`. All records are searched; e-mail addresses and session ids do not count.",
         is_not: "A placeholder or a masked value. Only the place is reported; the value is never printed.",
-        to_do: "Revoke the secret and make a new one. Share the evidence only after `redact`.",
+        to_do: "Revoke the secret and make a new one. Share the report, in which secrets are masked, or a masked copy; not the log.",
     },
     check,
 };
 
+/// One finding for each source: what is to be revoked and withheld is a file.
 fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
-    let mut groups = Groups::default();
-    for strand in &scene.case.strands {
-        for event in &strand.events {
-            if matches!(event.what, StrandFact::Secret | StrandFact::Remark(RemarkKind::Secret)) {
-                groups.add(strand.run, "holds a secret", event.mark);
-            }
-        }
-    }
-    for (run, tally) in groups {
-        let claim = match tally.count() {
-            1 => "A secret stands in a log.".to_owned(),
-            number => format!("Secrets stand in {} of the logs.", count(number, "record", "records")),
+    for source in &scene.case.sources {
+        let Some(origin) = source.first_secret else { continue };
+        let tally = Tally::new("holds a secret", Mark { origin, at: None });
+        let claim = match source.secrets {
+            1 => "A secret stands in this log.".to_owned(),
+            number => format!("Secrets stand in this log, in {}.", count(number, "record", "records")),
         };
-        out.push(tally.finding(&RULE, Confidence::Medium, claim, run));
+        out.push(tally.finding(&RULE, Confidence::Medium, claim, NONE));
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{FINDING_RULES, Finding, Severity, fold, tally::Tally};
 use crate::{
-    correlate::{Case, Mark, NONE, SourceMeta, StrandEvent, StrandFact},
-    event::{Origin, RemarkKind, SourceId, Witness},
+    correlate::{Case, Mark, NONE, SourceMeta},
+    event::{Origin, SourceId, Witness},
     judge::{
         Confidence, Place, RESTART_RULES, RETRY_RULES, RunFacts, Verdicts,
         finding::judge_findings,
@@ -576,14 +576,9 @@ fn a_secret_is_named_by_its_place_only() {
     let log = lines(&handshake());
     silent("secret-in-log", &[&log]);
     let mut case = correlated(&[(&log, SourceMeta::default())]);
-    let name = case.symbols.intern("hunter2");
-    for what in [StrandFact::Secret, StrandFact::Remark(RemarkKind::Secret)] {
-        let mark = case.strands[0].last;
-        let event = StrandEvent { what, witness: Witness::Server, mark, number: 0, name: Some(name) };
-        case.strands[0].events.push(event);
-    }
+    (case.sources[0].secrets, case.sources[0].first_secret) = (2, Some(case.strands[0].last.origin));
     let verdicts = judge(&case, |_| true);
-    assert_eq!(only("secret-in-log", &verdicts).2, "Secrets stand in 2 records of the logs.");
+    assert_eq!(only("secret-in-log", &verdicts).2, "Secrets stand in this log, in 2 records.");
 }
 
 #[test]

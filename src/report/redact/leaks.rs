@@ -68,8 +68,8 @@ mod tests {
             "é".repeat(90)
         );
         let places = leaks(&text);
-        let shown: Vec<&str> = places.iter().map(|at| &text[*at..*at + 8]).collect();
-        assert_eq!(shown, [&secret[..8], &secret[..8]]);
+        let lines: Vec<usize> = places.iter().map(|at| text[..*at].matches('\n').count()).collect();
+        assert_eq!(lines, [1, 2]);
         assert!(leaks("bob@example.com Mcp-Session-Id: 4f2a0c7e9b1d4e6f8a0b2c4d6e8f0a1b").is_empty());
     }
 

@@ -8,6 +8,7 @@
 //! Masking twice changes nothing more, and a secret that the end of the text cut is still masked.
 
 mod keyed;
+mod leaks;
 mod scan;
 mod secrets;
 mod shape;
@@ -21,6 +22,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
+pub use leaks::leaks;
 pub use secrets::{Key, SECRETS, Secret, Shape, Value};
 
 use super::escape::visible;
@@ -193,12 +195,6 @@ pub fn quote_behind(before: &str, text: &str, limit: usize) -> String {
     quote(&mask(text, &found), limit)
 }
 
-/// The kind of the first secret that should not stand in a log. E-mail addresses and session ids do not count.
-pub fn first_secret(text: &str) -> Option<&'static str> {
-    let leak = |kind: &str| SECRETS.iter().any(|secret| secret.name == kind && secret.leak);
-    find(text).into_iter().find(|found| found.sure && leak(found.kind)).map(|found| found.kind)
-}
-
 /// The end of a mask of ours at this place. Only known kinds count: nothing can hide in a mask.
 fn mask_end(text: &str, at: usize) -> Option<usize> {
     let kind = text.get(at..).filter(|rest| rest.starts_with('['))?.strip_prefix(MASK)?;
@@ -224,11 +220,14 @@ fn is_public_prefix(text: &str) -> bool {
 }
 
 /// The public prefixes of the table: what its examples have before the secret, where that is one word.
-static PREFIXES: LazyLock<Regex> = LazyLock::new(|| {
+fn prefixes() -> impl Iterator<Item = &'static str> {
     let examples = SECRETS.iter().filter(|secret| !secret.shapes.is_empty()).flat_map(|secret| secret.masked);
     let prefixes = examples.filter_map(|example| example.split_once('{')).map(|(prefix, _)| prefix);
-    let words = prefixes
-        .filter(|prefix| !prefix.is_empty() && prefix.bytes().all(|byte| scan::is_key_byte(byte) || byte == b'/'));
-    let words: Vec<String> = words.map(regex::escape).collect();
+    prefixes.filter(|prefix| !prefix.is_empty() && prefix.bytes().all(|byte| scan::is_key_byte(byte) || byte == b'/'))
+}
+
+/// The same as a pattern.
+static PREFIXES: LazyLock<Regex> = LazyLock::new(|| {
+    let words: Vec<String> = prefixes().map(regex::escape).collect();
     regex(&format!(r"\A(?:{}|eyJ|hooks\.slack\.com/services/)\z", words.join("|")))
 });

@@ -2,9 +2,10 @@
 //!
 //! A name is a method, a tool, a host, a server, a run id: few different ones, seen often. Free text never enters.
 
-use std::num::NonZeroU32;
+use std::{borrow::Cow, num::NonZeroU32};
 
 use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// A name, as a number that is equal exactly when the names are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,8 +18,21 @@ impl Symbol {
     }
 }
 
-/// The longest name kept, in bytes; longer ones are cut at a character boundary and closed with an ellipsis.
+/// The longest name kept whole, in bytes.
 const NAME_LIMIT: usize = 256;
+
+/// A name as it is kept. A longer one is cut at a character boundary; the digest of the whole name stands behind the
+/// cut, because tokens and generated ids differ only at their ends.
+fn kept(name: &str) -> Cow<'_, str> {
+    if name.len() <= NAME_LIMIT {
+        return Cow::Borrowed(name);
+    }
+    let mut cut = NAME_LIMIT;
+    while !name.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    Cow::Owned(format!("{}…{:032x}", &name[..cut], xxh3_128(name.as_bytes())))
+}
 
 /// All names of one analysis. The order of interning is the order of reading, which is stable.
 #[derive(Debug, Default)]
@@ -33,15 +47,7 @@ impl Symbols {
         if let Some(&symbol) = self.numbers.get(name) {
             return symbol;
         }
-        if name.len() > NAME_LIMIT {
-            let mut cut = NAME_LIMIT;
-            while !name.is_char_boundary(cut) {
-                cut -= 1;
-            }
-            let short = format!("{}…", &name[..cut]);
-            return self.add(&short);
-        }
-        self.add(name)
+        self.add(&kept(name))
     }
 
     fn add(&mut self, name: &str) -> Symbol {
@@ -57,7 +63,7 @@ impl Symbols {
 
     /// The symbol of a name that was seen before.
     pub fn get(&self, name: &str) -> Option<Symbol> {
-        self.numbers.get(name).copied()
+        self.numbers.get(&*kept(name)).copied()
     }
 
     /// The name behind a symbol.
@@ -94,7 +100,17 @@ mod tests {
         let mut symbols = Symbols::default();
         let long = "ä".repeat(400);
         let a = symbols.intern(&long);
-        assert!(symbols.name(a).len() <= NAME_LIMIT + '…'.len_utf8());
+        assert!(symbols.name(a).len() <= NAME_LIMIT + '…'.len_utf8() + 32);
         assert_eq!(a, symbols.intern(&long));
+    }
+
+    #[test]
+    fn long_names_differ_by_their_ends() {
+        let mut symbols = Symbols::default();
+        let (one, two) = (format!("{}1", "s".repeat(400)), format!("{}2", "s".repeat(400)));
+        let a = symbols.intern(&one);
+        assert_ne!(a, symbols.intern(&two));
+        assert_eq!(symbols.get(&one), Some(a));
+        assert_eq!(symbols.get(&format!("{}3", "s".repeat(400))), None);
     }
 }

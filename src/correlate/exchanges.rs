@@ -1,7 +1,8 @@
 //! HTTP exchanges: one entry is one POST, GET or DELETE with what its bodies held. Exchange before id.
 
 use super::{
-    AccessRow, AnswerFacts, AnswerKind, Author, Correlator, HttpFacts, Mark, NONE, RpcId, Seen, StrandFact, Transport,
+    AccessRow, AnswerFacts, AnswerKind, Author, Correlator, HttpFacts, Key, Mark, NONE, RpcId, Seen, StrandFact,
+    Transport, messages::args_key,
 };
 use crate::{
     event::{
@@ -87,13 +88,14 @@ impl Correlator {
     }
 
     /// Settled question 1: every POST is a call of its own, unless id, body and session are equal.
-    fn same_post(&self, strand: u32, id: RpcId, request: &Request<'_>, session: Option<Symbol>) -> Option<u32> {
+    fn same_post(&mut self, strand: u32, id: RpcId, request: &Request<'_>, session: Option<Symbol>) -> Option<u32> {
         let earlier = self.latest(strand, Direction::ToServer, id)?;
-        let call = &self.case.calls[earlier as usize];
-        let same_args = request.args.is_some() == (call.args != super::Key::default())
-            && self.case.symbols.get(request.method) == Some(call.method)
-            && request.target.map(|target| self.case.symbols.get(target)) == call.target.map(Some)
-            && request.args.is_none_or(|_| call.pairs == request.pairs)
+        let call = self.case.calls[earlier as usize];
+        let target = self.intern(request.target);
+        let args = request.args.map_or(Key::default(), |digest| args_key(call.method, target, digest, call.thin));
+        let same_args = self.case.symbols.get(request.method) == Some(call.method)
+            && target == call.target
+            && args == call.args
             && request.state.is_some() == (call.state_sent != 0);
         (same_args && call.session == session && call.answer.kind != AnswerKind::Result).then_some(earlier)
     }

@@ -501,6 +501,10 @@ pub struct Strand {
     pub server: Option<Symbol>,
     /// Client name.
     pub client: Option<Symbol>,
+    /// `serverInfo.name`.
+    pub server_info: Option<Symbol>,
+    /// `clientInfo.name`.
+    pub client_info: Option<Symbol>,
     /// Sessions in it.
     pub sessions: Vec<Symbol>,
     /// Processes that are the server's own.

@@ -73,6 +73,12 @@ impl Correlator {
         strand
     }
 
+    /// The strand that an event would join, if it is there already.
+    pub(super) fn known_strand(&mut self, event: &Event<'_>) -> Option<u32> {
+        let key = self.strand_key(event);
+        self.lane.strands.get(&key).copied()
+    }
+
     fn strand_key(&mut self, event: &Event<'_>) -> StrandKey {
         let run = self.intern(event.keys.run).or(self.lane.run);
         if let Some(run) = run {
@@ -160,6 +166,8 @@ impl Correlator {
             life,
             server: self.lane.server,
             client: None,
+            server_info: None,
+            client_info: None,
             sessions: session,
             pids: Vec::new(),
             wrapper: false,

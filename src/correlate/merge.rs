@@ -10,9 +10,11 @@ use super::{AnswerKind, Author, Basis, Call, Correlator, Key, NONE, RpcId, Seen}
 use crate::{
     event::{Direction, Witness},
     symbol::Symbol,
-    time::SECOND,
+    time::{MILLISECOND, SECOND},
 };
 
+/// Two records of one request on one hop differ by no more than this.
+pub(super) const SAME_EXCHANGE: u64 = 10 * MILLISECOND.unsigned_abs();
 /// A view may stand this far outside the window of its call: clocks of one incident differ.
 const SLACK: i64 = SECOND;
 
@@ -64,6 +66,10 @@ impl Correlator {
                 let key = {
                     let call = &self.case.calls[view as usize];
                     (call.direction, call.method)
+                };
+                let link = match link {
+                    Link::One(call) => self.unless_twins(call, view),
+                    link => link,
                 };
                 match link {
                     Link::None => ground.entry(key).or_default().push((view, vec![source])),
@@ -144,6 +150,33 @@ impl Correlator {
         }
     }
 
+    /// No session tells two clients of one endpoint apart: equal requests that one kind of witness recorded there are two
+    /// calls, unless their stamps agree. Where stamps do not tell, neither is proof.
+    fn unless_twins(&mut self, call: u32, view: u32) -> Link {
+        let (known, new) = (self.case.calls[call as usize], self.case.calls[view as usize]);
+        let endpoint = |call: &Call| self.case.strands[call.strand as usize].endpoint;
+        let keyed = known.session.is_some() && new.session.is_some();
+        if keyed || new.http == NONE || endpoint(&new).is_none() || endpoint(&known) != endpoint(&new) {
+            return Link::One(call);
+        }
+        let at = new.asked.and_then(|mark| self.case.placed(mark));
+        let apart: Vec<Option<u64>> = self
+            .case
+            .seen(&known)
+            .iter()
+            .filter(|row| row.witness == new.witness && row.seen == new.asked_as)
+            .map(|row| Some(self.case.placed(row.mark)?.0.abs_diff(at?.0)))
+            .collect();
+        if apart.is_empty() || apart.iter().flatten().any(|apart| *apart <= SAME_EXCHANGE) {
+            return Link::One(call);
+        }
+        if apart.contains(&None) {
+            self.contest(&[call], view);
+            self.contest(&[view], call);
+        }
+        Link::None
+    }
+
     /// Adds what a view saw to its call.
     fn absorb(&mut self, call: u32, view: u32) {
         let other = self.case.calls[view as usize];
@@ -188,14 +221,24 @@ impl Correlator {
         // A span tells failures: one whose status is not set contradicts nobody.
         let spans = other.thin && other.answer.author == Author::Server;
         let silent = spans && other.answer.kind == AnswerKind::Result;
-        let differs = known && !unknown && !silent && target.answer.kind != other.answer.kind;
-        let seen = if differs && other.answered_as == Seen::Delivered { Seen::OtherAnswer } else { other.answered_as };
+        let differs = known && !unknown && !silent && self.differing(&target, other);
+        // Only the server's own record tells what the server did behind an answer of another party.
+        let seen = if differs && other.witness != Witness::Server { Seen::OtherAnswer } else { other.answered_as };
         let number = i32::from(other.answer.kind == AnswerKind::Result);
         self.sight(call, seen, other.witness, mark, number);
         let slot = &mut self.case.calls[call as usize].answer;
         if slot.wording == crate::event::Wording::Other && slot.kind == other.answer.kind {
             slot.wording = other.answer.wording;
         }
+    }
+
+    /// Whether two views show different answers: another kind, code or status where both recorded one.
+    fn differing(&self, one: &Call, other: &Call) -> bool {
+        let status = |call: &Call| self.case.http(call).map_or(0, |http| http.status);
+        let (here, there) = (status(one), status(other));
+        one.answer.kind != other.answer.kind
+            || one.answer.has_code && other.answer.has_code && one.answer.code != other.answer.code
+            || one.answer.kind == AnswerKind::HttpError && here != 0 && there != 0 && here != there
     }
 
     /// Whether the first witness would have shown the answer: a wire view that lost nothing.

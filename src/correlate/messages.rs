@@ -62,6 +62,7 @@ impl Correlator {
         if let Some(client) = self.intern(request.client) {
             let strand = &mut self.case.strands[strand as usize];
             strand.client = strand.client.or(Some(client));
+            strand.client_info = strand.client_info.or(Some(client));
         }
         if let Some(earlier) = self.refused_before(strand, id, method, target, args, direction) {
             self.resent(earlier, witness, mark);
@@ -382,6 +383,7 @@ impl Correlator {
                 let strand = &mut self.case.strands[facts.strand as usize];
                 strand.revision = strand.revision.or(revision.map(|revision| (revision, mark)));
                 strand.server = strand.server.or(server);
+                strand.server_info = strand.server_info.or(server);
             }
             Detail::Tools(list) if self.case.symbols.name(facts.method) == "tools/list" => {
                 let tools: Vec<ToolFacts> = list
@@ -558,7 +560,7 @@ fn notification_direction(method: &str) -> Direction {
 }
 
 /// The digest that makes two requests the same operation: method and target count as much as the arguments.
-fn args_key(method: Symbol, target: Option<Symbol>, digest: crate::event::Digest, thin: bool) -> Key {
+pub(super) fn args_key(method: Symbol, target: Option<Symbol>, digest: crate::event::Digest, thin: bool) -> Key {
     if thin {
         return Key::default();
     }

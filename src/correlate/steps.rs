@@ -1,6 +1,6 @@
 //! Phase events, remarks, spans and summaries: what parties state about calls and processes.
 
-use super::{AnswerFacts, AnswerKind, Author, Correlator, Mark, RpcId, Seen, StrandFact};
+use super::{AnswerFacts, AnswerKind, Author, Correlator, Mark, RpcId, Seen, Strand, StrandFact};
 use crate::{
     event::{
         CallKey, Direction, Event, PhaseEvent, Remark, RemarkKind, Span, SpanRole, Step, StepDetail, Summary, Witness,
@@ -54,12 +54,17 @@ impl Correlator {
         }
     }
 
-    /// A process without run id begins an instance of its source.
+    /// A process without run id begins an instance of its source. Where the server is named, the first process has the
+    /// conversation that is there already; one that comes behind its end, or that another server has, begins its own.
     fn instance_begins(&mut self, event: &Event<'_>) {
         let server = self.intern(event.keys.server);
-        let known = server.is_some_and(|server| self.lane.server_instances.contains_key(&server));
-        if !known && event.witness != Some(Witness::Server) && event.keys.server.is_none() {
-            self.new_instance(None);
+        let current = self.known_strand(event).map(|strand| &self.case.strands[strand as usize]);
+        let ended = current.is_some_and(Strand::saw_end);
+        let taken = current.is_some_and(|strand| {
+            strand.saw_spawn() && strand.server.is_some() && server.is_some() && strand.server != server
+        });
+        if ended || taken || event.witness != Some(Witness::Server) && server.is_none() {
+            self.new_instance(server);
         }
     }
 

@@ -36,6 +36,34 @@ fn no_trap_is_called_safe() {
     assert_eq!(safe, SAFE.iter().map(|(name, _)| (*name).to_owned()).collect::<BTreeSet<_>>());
 }
 
+/// The traps in which two calls look like one, or one call like nothing sent: the outcome of each tool call.
+const OUTCOMES: &[(&str, &[&str])] = &[
+    ("long-sessions-that-differ-at-the-end", &["HTTP_ERROR", "TOOL_SUCCESS"]),
+    ("one-argument-of-seven-differs", &["HTTP_ERROR", "HTTP_ERROR"]),
+    ("spawned-again-by-name", &["NO_ANSWER"]),
+    ("spawned-again-says-the-server", &["NO_ANSWER"]),
+    ("exit-of-a-server-with-another-name", &["NO_ANSWER"]),
+    ("inner-hop-answered-otherwise", &["HTTP_ERROR"]),
+    ("inner-hop-failed-otherwise", &["HTTP_ERROR"]),
+    ("gateway-with-a-name-of-its-own", &["HTTP_ERROR"]),
+    ("two-servers-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
+    ("two-clients-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
+    ("two-taps-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
+    ("pid1-two-servers", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
+    ("two-clients-of-one-endpoint", &["HTTP_ERROR", "TOOL_SUCCESS"]),
+];
+
+#[test]
+fn no_call_is_lost_in_another() {
+    for (trap, expected) in OUTCOMES {
+        let report = report(&root().join("samples/adversarial").join(trap), ".");
+        let tools = calls(&report).iter().filter(|call| call["method"] == "tools/call");
+        let mut outcomes: Vec<_> = tools.map(|call| call["outcome"].as_str().unwrap()).collect();
+        outcomes.sort_unstable();
+        assert_eq!(&outcomes[..], *expected, "{trap}");
+    }
+}
+
 #[test]
 fn a_request_sent_again_has_no_answer_of_its_own_yet() {
     let trap = root().join("samples/adversarial/refused-then-sent-again-unanswered");

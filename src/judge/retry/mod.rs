@@ -302,6 +302,10 @@ pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal
     if handled.iter().any(|seen| facts.has(*seen)) || !facts.contacts.is_empty() || resent_after_doubt(facts) {
         return None;
     }
+    // A receipt that fits several calls may be this one's.
+    if facts.call.contested && facts.has(Seen::Contested) {
+        return None;
+    }
     // A client's own claim is no received frame.
     if facts.call.answer.author == Author::Client || facts.has(Seen::OtherAnswer) {
         return None;

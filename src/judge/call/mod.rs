@@ -20,7 +20,7 @@ use super::{
     retry::{self, Opinion},
 };
 use crate::{
-    correlate::{AnswerKind, Author, Case, Key, Mark},
+    correlate::{Author, Case, Key, Mark},
     event::PhaseEvent,
     time::Timestamp,
 };
@@ -196,7 +196,8 @@ fn operation_opinion(
 }
 
 /// Another call of the same tool in the run that may be the same operation, since not both recorded their arguments, and
-/// that succeeded or reached outside.
+/// that may have taken effect. As among the attempts of one operation, what is proven unreached does not count, nor what
+/// may itself be sent again.
 fn possibly_same<'c>(case: &'c Case, runs: &'c [RunFacts<'c>], facts: &CallFacts<'_>) -> Option<CallFacts<'c>> {
     if facts.class != EffectClass::Undeclared {
         return None;
@@ -207,7 +208,10 @@ fn possibly_same<'c>(case: &'c Case, runs: &'c [RunFacts<'c>], facts: &CallFacts
         let unknown = call.args == Key::default() || facts.call.args == Key::default();
         let same = call.method == facts.call.method && call.target == facts.call.target;
         let other = (unknown && same).then(|| facts_of(case, runs, index))?;
-        let acted = call.answer.kind == AnswerKind::Result || other.attempts().next().is_some();
+        let outcome = outcome::outcome(&other);
+        let milestones = self::milestones(&other, outcome);
+        let acted = milestones.reached != Truth::False
+            && retry::opinion(&other, outcome, &milestones).verdict != retry::Caution::Safe;
         acted.then_some(other)
     })
 }

@@ -259,10 +259,10 @@ pub(super) fn opinion(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Mile
     new_process::with_restart(&attempt, own)
 }
 
-/// A call that did nothing, beside one of the same tool that did: nobody recorded whether they are one operation.
+/// A call that did nothing, beside one of the same tool that may have: nobody recorded whether they are one operation.
 pub(super) fn possibly_the_same(own: Opinion, other: &CallFacts<'_>) -> Opinion {
     let reason = format!(
-        "It is possibly the same operation as another call of this tool, which took effect: their arguments are not on record. {}",
+        "It is possibly the same operation as another call of this tool, which may have taken effect: their arguments are not on record. {}",
         own.reason
     );
     let proof = own.proof.clone().and(Evidence::seen("shows the other call", other.place()));

@@ -298,8 +298,8 @@ pub(super) enum Refusal {
 
 /// The refusal of an attempt, if its answer is one and nothing contradicts it.
 pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
-    let handled = [Seen::Handled, Seen::HandlerDone, Seen::ServerRequest, Seen::ForwardedAgain, Seen::HiddenRetry];
-    if handled.iter().any(|seen| facts.has(*seen)) || !facts.contacts.is_empty() || resent_after_doubt(facts) {
+    let handled = [Seen::Handled, Seen::HandlerDone, Seen::ServerRequest];
+    if handled.iter().any(|seen| facts.has(*seen)) || !facts.contacts.is_empty() || earlier_in_doubt(facts) {
         return None;
     }
     // A receipt that fits several calls may be this one's.
@@ -337,9 +337,14 @@ fn loose_strands<'c>(facts: &CallFacts<'c>) -> Vec<&'c Strand> {
     facts.case.strands.iter().filter(|strand| strand.run == NONE).collect()
 }
 
-/// An earlier POST of the same request ended in a way that does not prove a refusal.
-fn resent_after_doubt(facts: &CallFacts<'_>) -> bool {
-    facts.seen.iter().any(|row| row.seen == Seen::Resent && !matches!(row.number, 401 | 405 | 406 | 415 | 421))
+/// Whether this request was dispatched before in a way that does not prove a refusal: by an earlier POST of its own, or
+/// by a hop or layer that sends again by itself. What refused the last dispatch says nothing about that one.
+fn earlier_in_doubt(facts: &CallFacts<'_>) -> bool {
+    facts.seen.iter().any(|row| match row.seen {
+        Seen::Resent => !matches!(row.number, 401 | 405 | 406 | 415 | 421),
+        Seen::ForwardedAgain | Seen::HiddenRetry => true,
+        _ => false,
+    })
 }
 
 /// A refusal is made at once; what took longer may be about an answer that was made behind it.

@@ -413,7 +413,7 @@ impl Correlator {
         }
         let (seen, number) = match row.upstream {
             UpstreamRow::Untold => return,
-            UpstreamRow::None | UpstreamRow::ConnectFailed => (Seen::NotForwarded, 0),
+            UpstreamRow::None | UpstreamRow::ConnectFailed => (Seen::NotForwarded, i32::from(row.status)),
             UpstreamRow::Once(status) => (Seen::ForwardedOnce, i32::from(status)),
             UpstreamRow::Several(status) => (Seen::ForwardedAgain, i32::from(status)),
         };

@@ -116,7 +116,7 @@ pub enum Seen {
     CallSucceeded,
     /// Refused before dispatch, by the server's own log.
     RefusedBeforeDispatch,
-    /// A hop says that it did not forward.
+    /// A hop says that it did not forward; the number is the status it gave, or 0.
     NotForwarded,
     /// A hop forwarded once; the number is the upstream's status.
     ForwardedOnce,

@@ -45,7 +45,7 @@ use super::{
 };
 use crate::{
     correlate::{AnswerKind, Author, Case, Contact, NONE, Seen, Strand, StrandFact},
-    event::{RemarkKind, Wording},
+    event::{ContentKind, RemarkKind, Wording},
     time::SECOND,
 };
 
@@ -324,6 +324,12 @@ pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal
 fn not_forwarded(facts: &CallFacts<'_>) -> Option<Refusal> {
     let rows: Vec<_> = facts.seen.iter().filter(|row| row.seen == Seen::NotForwarded).collect();
     let [row] = rows[..] else { return None };
+    // One of several upstreams was dead; only the hop's own page shows that no other one answered.
+    let own_page = facts.call.answer.author == Author::Gateway
+        && facts.http.is_some_and(|http| http.content == ContentKind::Html);
+    if row.number == 0 && !own_page {
+        return None;
+    }
     let source = row.mark.origin.source;
     let lost_upstream = facts.run.into_iter().flat_map(|run| &run.strands).chain(&loose_strands(facts)).any(|strand| {
         strand.source == source.0

@@ -508,7 +508,7 @@ impl Correlator {
         let contact = |index: &u32| &self.case.contacts[*index as usize];
         let mut outside = self.case.runs.iter().flat_map(|run| &run.contacts).chain(&self.case.loose).map(contact);
         Anywhere {
-            lossy: self.case.sources.iter().any(|source| source.lossy),
+            lossy: self.unread || self.case.sources.iter().any(|source| source.lossy),
             service_log: self.case.contacts.iter().any(|contact| contact.vouched == ReachSource::ServiceLog),
             attempt_outside_calls: outside.any(|contact| contact.stage >= ReachStage::Attempted),
         }

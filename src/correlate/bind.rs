@@ -8,7 +8,7 @@ use super::{
     reach,
 };
 use crate::{
-    event::{Direction, ReachSource, ReachStage, RemarkKind, Witness},
+    event::{Direction, ReachSource, ReachStage, RemarkKind, Witness, is_effect_free},
     symbol::Symbol,
     time::SECOND,
 };
@@ -527,9 +527,4 @@ fn vouch_rank(vouched: ReachSource) -> u8 {
         ReachSource::Egress => 5,
         ReachSource::ServiceLog => 6,
     }
-}
-
-/// Methods that change nothing by specification (`verdicts.md` 1, effect class `none`).
-pub(super) fn is_effect_free(method: &str) -> bool {
-    matches!(method, "initialize" | "ping" | "server/discover" | "subscriptions/listen") || method.ends_with("/list")
 }

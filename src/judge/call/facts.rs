@@ -2,7 +2,7 @@
 
 use crate::{
     correlate::{AnswerKind, Author, Call, Case, Contact, HttpFacts, Mark, Seen, Sighting, ToolFacts},
-    event::{Direction, PhaseEvent, ReachStage, Witness},
+    event::{Direction, PhaseEvent, ReachStage, Witness, is_effect_free},
     judge::{Evidence, RunFacts},
 };
 
@@ -22,12 +22,11 @@ pub enum EffectClass {
 /// The effect class of a method.
 pub fn effect_class(method: &str) -> EffectClass {
     match method {
-        "initialize" | "ping" | "server/discover" | "subscriptions/listen" => EffectClass::None,
+        method if is_effect_free(method) => EffectClass::None,
         "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" | "tasks/cancel" => EffectClass::Absorbing,
         "resources/read" | "prompts/get" | "completion/complete" | "tasks/get" | "tasks/result" => {
             EffectClass::ByIntent
         }
-        method if method.ends_with("/list") => EffectClass::None,
         _ => EffectClass::Undeclared,
     }
 }

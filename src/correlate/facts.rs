@@ -549,7 +549,7 @@ pub struct Run {
 /// Attempts of one intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The attempts, in order.
+    /// The attempts, ascending.
     pub attempts: Vec<u32>,
 }
 

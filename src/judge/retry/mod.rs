@@ -44,7 +44,7 @@ use super::{
     doc::Doc,
 };
 use crate::{
-    correlate::{AnswerKind, Author, Case, Contact, NONE, Seen, Strand, StrandFact},
+    correlate::{Author, Case, Contact, NONE, Seen, Strand, StrandFact},
     event::{ContentKind, RemarkKind, Wording},
     time::SECOND,
 };
@@ -448,14 +448,7 @@ fn list_lacks_tool(facts: &CallFacts<'_>) -> bool {
 /// other way or received.
 fn method_is_unknown(facts: &CallFacts<'_>) -> bool {
     let Some(run) = facts.run else { return false };
-    let served = run.run.calls.iter().any(|index| {
-        let call = &facts.case.calls[*index as usize];
-        let same_refusal = call.answer.kind == AnswerKind::Error && call.answer.code == -32601;
-        let answered = call.answer.kind != AnswerKind::None && !same_refusal;
-        let received = facts.case.seen(call).iter().any(|row| matches!(row.seen, Seen::Received | Seen::Handled));
-        *index != facts.index && call.method == facts.call.method && (answered || received)
-    });
-    run.tools.is_none() && !served
+    run.tools.is_none() && !run.serves(facts)
 }
 
 /// Whether an attempt provably was refused before dispatch.

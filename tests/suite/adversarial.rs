@@ -40,6 +40,22 @@ fn no_trap_is_called_safe() {
 }
 
 #[test]
+fn no_trap_with_a_contact_says_that_a_tool_reached_nothing() {
+    for trap in folders(&root().join("samples/adversarial")) {
+        let report = report(&trap, ".");
+        let reach = |list: &Value| -> Vec<String> {
+            let rows = list.as_array().unwrap();
+            rows.iter().map(|row| row["reach"]["answer"].as_str().unwrap_or("no").to_owned()).collect()
+        };
+        let answers = [reach(&report["calls"]), reach(&report["runs"])].concat();
+        let contact = answers.iter().any(|answer| answer != "no" && answer != "unknown");
+        let nothing =
+            calls(&report).iter().any(|call| call["method"] == "tools/call" && call["reach"]["answer"] == "no");
+        assert!(!contact || !nothing, "{}", trap.display());
+    }
+}
+
+#[test]
 fn a_request_sent_again_has_no_answer_of_its_own_yet() {
     let trap = root().join("samples/adversarial/refused-then-sent-again-unanswered");
     let report = report(&trap, ".");

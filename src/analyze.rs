@@ -88,6 +88,10 @@ pub fn analyze(arguments: &[PathArgument], options: &Options, progress: &dyn Pro
         sources.push(reading.info);
     }
     note_skipped(&found, &mut sources);
+    // What was never opened is no source, and its loss is no less than that of one that broke.
+    if !found.missing.is_empty() || found.skipped.iter().any(|skipped| skipped.kind.loss() == Loss::Data) {
+        correlator.not_all_read();
+    }
     let case = correlator.link();
     let verdicts = judge::judge(&case, |verdict| options.calls.keeps(verdict));
     let mut analysis = Analysis { case, verdicts, sources, found, unexplained: Vec::new(), framings };

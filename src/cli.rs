@@ -411,7 +411,7 @@ fn status(analysis: &Analysis, fail_on: &[FailOn]) -> ExitStatus {
     } else if !analysis.recognised() {
         complain("error: nothing in the input was recognised; see `mcp-postmortem formats`");
         ExitStatus::NothingRecognised
-    } else if fail_on.iter().any(|class| class.found(&analysis.case, &analysis.verdicts)) {
+    } else if fail_on.iter().any(|class| class.found(&analysis.verdicts)) {
         ExitStatus::Found
     } else {
         ExitStatus::Analysed

@@ -18,7 +18,7 @@ pub use reach::{Reach, ReachSource, ReachStage};
 pub use remark::{Remark, RemarkKind, Trouble, TroubleKind};
 pub use rpc::{
     Answer, ContentKind, Detail, Digest, ErrorShape, HttpMeta, Member, Message, Notification, Pairs, Request,
-    ResultShape, ResultType, Rpc, Tool, ToolList, Wording,
+    ResultShape, ResultType, Rpc, Tool, ToolList, Wording, is_effect_free,
 };
 pub use syscall::{Call, Syscall};
 pub use telemetry::{Span, SpanRole, Summary};

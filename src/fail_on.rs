@@ -2,10 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::{
-    correlate::Case,
-    judge::{FINDING_RULES, Severity, Verdicts},
-};
+use crate::judge::{FINDING_RULES, Severity, Verdicts};
 
 /// What ends the program with code 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,10 +11,6 @@ pub enum FailOn {
     FailedCall,
     /// A call whose retry verdict is unknown.
     Unknown,
-    /// A retry that was sent although nothing justified it.
-    UnsafeRetry,
-    /// An effect that happened, or may have happened, more than once.
-    Duplicate,
     /// A finding of this rule.
     Rule(&'static str),
     /// A finding at least this severe.
@@ -31,8 +24,9 @@ impl FromStr for FailOn {
         Ok(match text {
             "failed-call" => Self::FailedCall,
             "unknown" => Self::Unknown,
-            "unsafe-retry" => Self::UnsafeRetry,
-            "duplicate" => Self::Duplicate,
+            // The findings know a repetition that somebody meant from a retry.
+            "unsafe-retry" => Self::Rule("unsafe-retry"),
+            "duplicate" => Self::Rule("duplicate-effect"),
             "finding:high" => Self::Severity(Severity::High),
             "finding:medium" => Self::Severity(Severity::Medium),
             "finding:low" => Self::Severity(Severity::Low),
@@ -47,19 +41,13 @@ impl FromStr for FailOn {
 
 impl FailOn {
     /// Whether it was found. Counts everything that was read, shown or not.
-    pub fn found(&self, case: &Case, verdicts: &Verdicts) -> bool {
+    pub fn found(&self, verdicts: &Verdicts) -> bool {
         match self {
             Self::FailedCall => {
                 let well = ["TOOL_SUCCESS", "RPC_SUCCESS", "TASK_STARTED"];
                 verdicts.totals.by_outcome.iter().any(|(name, count)| *count > 0 && !well.contains(name))
             }
             Self::Unknown => verdicts.totals.by_retry.get("unknown").is_some_and(|count| *count > 0),
-            Self::UnsafeRetry => verdicts
-                .operations
-                .iter()
-                .flat_map(|operation| &operation.retries)
-                .any(|retry| retry.quadrant == "unsafe"),
-            Self::Duplicate => !case.operations.is_empty() && verdicts.operations.iter().any(|op| op.duplicate != "no"),
             Self::Rule(id) => verdicts.findings.iter().any(|finding| finding.rule.id == *id),
             Self::Severity(severity) => verdicts.findings.iter().any(|finding| finding.severity >= *severity),
         }

@@ -8,7 +8,7 @@ use super::{
     reach,
 };
 use crate::{
-    event::{Direction, ReachSource, ReachStage, RemarkKind, Witness},
+    event::{Direction, ReachSource, ReachStage, RemarkKind, Witness, is_effect_free},
     symbol::Symbol,
     time::SECOND,
 };
@@ -443,7 +443,7 @@ impl Correlator {
         }
         let (seen, number) = match row.upstream {
             UpstreamRow::Untold => return,
-            UpstreamRow::None | UpstreamRow::ConnectFailed => (Seen::NotForwarded, 0),
+            UpstreamRow::None | UpstreamRow::ConnectFailed => (Seen::NotForwarded, i32::from(row.status)),
             UpstreamRow::Once(status) => (Seen::ForwardedOnce, i32::from(status)),
             UpstreamRow::Several(status) => (Seen::ForwardedAgain, i32::from(status)),
         };
@@ -538,7 +538,7 @@ impl Correlator {
         let contact = |index: &u32| &self.case.contacts[*index as usize];
         let mut outside = self.case.runs.iter().flat_map(|run| &run.contacts).chain(&self.case.loose).map(contact);
         Anywhere {
-            lossy: self.case.sources.iter().any(|source| source.lossy),
+            lossy: self.unread || self.case.sources.iter().any(|source| source.lossy),
             service_log: self.case.contacts.iter().any(|contact| contact.vouched == ReachSource::ServiceLog),
             attempt_outside_calls: outside.any(|contact| contact.stage >= ReachStage::Attempted),
         }
@@ -557,9 +557,4 @@ fn vouch_rank(vouched: ReachSource) -> u8 {
         ReachSource::Egress => 5,
         ReachSource::ServiceLog => 6,
     }
-}
-
-/// Methods that change nothing by specification (`verdicts.md` 1, effect class `none`).
-pub(super) fn is_effect_free(method: &str) -> bool {
-    matches!(method, "initialize" | "ping" | "server/discover" | "subscriptions/listen") || method.ends_with("/list")
 }

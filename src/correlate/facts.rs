@@ -116,7 +116,7 @@ pub enum Seen {
     CallSucceeded,
     /// Refused before dispatch, by the server's own log.
     RefusedBeforeDispatch,
-    /// A hop says that it did not forward.
+    /// A hop says that it did not forward; the number is the status it gave, or 0.
     NotForwarded,
     /// A hop forwarded once; the number is the upstream's status.
     ForwardedOnce,
@@ -551,7 +551,7 @@ pub struct Run {
 /// Attempts of one intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The attempts, in order.
+    /// The attempts, ascending.
     pub attempts: Vec<u32>,
 }
 

@@ -84,7 +84,7 @@ pub struct Case {
 /// What holds somewhere in a case: rules ask it for every call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anywhere {
-    /// Data was lost while a source was read.
+    /// Data was lost while a source was read, or before.
     pub lossy: bool,
     /// The log of an outside service is among the sources.
     pub service_log: bool,
@@ -246,6 +246,8 @@ pub struct Correlator {
     case: Case,
     access: Vec<AccessRow>,
     lane: Lane,
+    /// Something that belongs to the capture was not read, and is no source.
+    unread: bool,
 }
 
 impl Correlator {
@@ -322,6 +324,11 @@ impl Correlator {
         let mut facts = self.lane.facts.take().expect("begin was called");
         facts.lossy = lossy;
         self.case.sources.push(facts);
+    }
+
+    /// Something that belongs to the capture could not be read at all: absence is no evidence anywhere.
+    pub fn not_all_read(&mut self) {
+        self.unread = true;
     }
 
     /// Joins what was folded.

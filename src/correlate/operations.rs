@@ -4,8 +4,11 @@
 
 use rayon::slice::ParallelSliceMut;
 
-use super::{Case, Correlator, Key, Operation, bind::is_effect_free};
-use crate::{event::Direction, symbol::Symbol};
+use super::{Case, Correlator, Key, Operation};
+use crate::{
+    event::{Direction, is_effect_free},
+    symbol::Symbol,
+};
 
 impl Correlator {
     pub(super) fn group_operations(&mut self) {

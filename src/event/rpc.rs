@@ -56,6 +56,26 @@ impl ContentKind {
     }
 }
 
+/// The methods of the specification, in any revision, that change nothing. A method that a vendor adds is none of them,
+/// whatever its name ends with.
+static EFFECT_FREE: &[&str] = &[
+    "initialize",
+    "ping",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "roots/list",
+    "server/discover",
+    "subscriptions/listen",
+    "tasks/list",
+    "tools/list",
+];
+
+/// Whether the specification says that a request of this method changes nothing.
+pub fn is_effect_free(method: &str) -> bool {
+    EFFECT_FREE.contains(&method)
+}
+
 /// A parsed JSON-RPC message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rpc<'a> {

@@ -41,7 +41,7 @@ impl<'a> Params<'a> {
             id,
             method,
             target: self.target,
-            args: self.args,
+            args: self.args.or_else(|| self.no_arguments(method)),
             pairs: self.pairs,
             revision: self.revision,
             client: self.client,
@@ -51,6 +51,12 @@ impl<'a> Params<'a> {
             idempotency_key: self.idempotency_key,
             as_task: self.as_task,
         }
+    }
+
+    /// A call of a tool without `arguments` is the same call as one with empty ones.
+    fn no_arguments(&self, method: &str) -> Option<Digest> {
+        let recorded = method == "tools/call" && self.target.is_some();
+        recorded.then(|| canonical("{}").map(|canonical| canonical.digest).ok()).flatten()
     }
 }
 

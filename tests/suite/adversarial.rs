@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use super::run::{calls, folders, report, root};
 
+/// Requests that only read or set a state: they may be safe in a trap, which is about something else.
+const HARMLESS: &[&str] = &["initialize", "logging/setLevel", "ping", "server/discover", "tools/list"];
+
 /// The folders in which something may be called safe, and why.
 const SAFE: &[(&str, &str)] = &[
     ("control-arguments-invalid", "the SDK rejected the arguments before the tool ran: what the traps imitate"),
@@ -25,7 +28,7 @@ fn no_trap_is_called_safe() {
         let open = |call: &Value| name.starts_with("open-") && call["outcome"] == "NO_ANSWER";
         let retries = calls(&report)
             .iter()
-            .filter(|call| call["method"] == "tools/call" || open(call))
+            .filter(|call| HARMLESS.iter().all(|method| call["method"] != *method) || open(call))
             .map(|call| &call["retry"]["verdict"]);
         let verdicts: Vec<_> = restarts.chain(retries).collect();
         assert!(!verdicts.is_empty() || name == "server-spawn-git", "{name} is read as nothing at all");
@@ -61,6 +64,22 @@ fn no_call_is_lost_in_another() {
         let mut outcomes: Vec<_> = tools.map(|call| call["outcome"].as_str().unwrap()).collect();
         outcomes.sort_unstable();
         assert_eq!(&outcomes[..], *expected, "{trap}");
+    }
+}
+
+#[test]
+fn no_trap_with_a_contact_says_that_a_tool_reached_nothing() {
+    for trap in folders(&root().join("samples/adversarial")) {
+        let report = report(&trap, ".");
+        let reach = |list: &Value| -> Vec<String> {
+            let rows = list.as_array().unwrap();
+            rows.iter().map(|row| row["reach"]["answer"].as_str().unwrap_or("no").to_owned()).collect()
+        };
+        let answers = [reach(&report["calls"]), reach(&report["runs"])].concat();
+        let contact = answers.iter().any(|answer| answer != "no" && answer != "unknown");
+        let nothing =
+            calls(&report).iter().any(|call| call["method"] == "tools/call" && call["reach"]["answer"] == "no");
+        assert!(!contact || !nothing, "{}", trap.display());
     }
 }
 

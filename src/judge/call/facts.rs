@@ -2,7 +2,7 @@
 
 use crate::{
     correlate::{AnswerKind, Author, Call, Case, Contact, HttpFacts, Mark, Seen, Sighting, ToolFacts},
-    event::{Direction, PhaseEvent, ReachStage, Witness},
+    event::{Direction, PhaseEvent, ReachStage, Witness, is_effect_free},
     judge::{Evidence, RunFacts},
 };
 
@@ -22,12 +22,11 @@ pub enum EffectClass {
 /// The effect class of a method.
 pub fn effect_class(method: &str) -> EffectClass {
     match method {
-        "initialize" | "ping" | "server/discover" | "subscriptions/listen" => EffectClass::None,
+        method if is_effect_free(method) => EffectClass::None,
         "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" | "tasks/cancel" => EffectClass::Absorbing,
         "resources/read" | "prompts/get" | "completion/complete" | "tasks/get" | "tasks/result" => {
             EffectClass::ByIntent
         }
-        method if method.ends_with("/list") => EffectClass::None,
         _ => EffectClass::Undeclared,
     }
 }
@@ -135,10 +134,10 @@ impl<'c> CallFacts<'c> {
         }
         // Record order of one source decides, never a clock.
         // A console that never prints the creation of its children may have started a new one since.
-        let exit = run.exited.filter(|_| {
-            run.steps.get(&PhaseEvent::Spawned).is_some_and(|(spawned, _)| {
-                run.exited.is_some_and(|exit| exit.mark.origin.source == spawned.origin.source)
-            })
+        // A child that inherited the pipe of a wrapper reads on after the wrapper's end.
+        let exit = run.exited.filter(|exit| {
+            let spawned = run.steps.get(&PhaseEvent::Spawned);
+            !exit.wrapper && spawned.is_some_and(|(spawned, _)| exit.mark.origin.source == spawned.origin.source)
         })?;
         let asked = self.call.asked?;
         (asked.origin.source == exit.mark.origin.source && exit.mark.origin < asked.origin)

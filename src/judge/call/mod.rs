@@ -2,6 +2,7 @@
 
 mod facts;
 mod milestones;
+mod namesakes;
 mod operation;
 mod plain;
 mod told;
@@ -10,17 +11,20 @@ pub use facts::{CallFacts, EffectClass, effect_class};
 pub(super) use facts::{answer_is_servers, is_attempt, last_event};
 pub(super) use milestones::milestones;
 pub use milestones::{Milestones, Truth};
+pub(super) use namesakes::Namesakes;
 pub(super) use operation::judge_operation;
 pub use operation::{OperationVerdict, RetryVerdict};
 pub(super) use plain::PlainCalls;
 pub(super) use told::role_of;
+
+use rayon::prelude::*;
 
 use super::{
     Evidence, Layer, Outcome, ReachVerdict, RunFacts, outcome, reach,
     retry::{self, Opinion},
 };
 use crate::{
-    correlate::{AnswerKind, Author, Case, Key, Mark},
+    correlate::{Author, Case, Mark, Operation},
     event::PhaseEvent,
     time::Timestamp,
 };
@@ -129,12 +133,12 @@ impl CallVerdict {
 }
 
 /// Judges one call; its retry verdict is that of its operation.
-pub(super) fn judge_call(case: &Case, runs: &[RunFacts<'_>], index: u32) -> CallVerdict {
+pub(super) fn judge_call(case: &Case, runs: &[RunFacts<'_>], deciders: &Deciders, index: u32) -> CallVerdict {
     let facts = facts_of(case, runs, index);
     let outcome = outcome::outcome(&facts);
     let milestones = milestones(&facts, outcome);
     let reach = reach::call_reach(&facts, &milestones);
-    let retry = operation_opinion(case, runs, &facts, outcome, &milestones);
+    let retry = operation_opinion(case, runs, deciders, &facts, outcome, &milestones);
     let layer = outcome::layer(&facts, outcome);
     let effects = effects(&facts, &milestones);
     let missing = missing(&facts, &milestones, &retry);
@@ -162,52 +166,66 @@ fn facts_of<'c>(case: &'c Case, runs: &'c [RunFacts<'c>], index: u32) -> CallFac
     CallFacts::new(case, run, index)
 }
 
-/// A call's verdict is the most cautious one among all attempts of its operation that are not proven unreached.
+/// What the attempts of an operation say: a call's verdict is the most cautious one among all that are not proven
+/// unreached. An attempt is not its own judge, so the second one is kept, too.
+pub(super) struct Deciders(Vec<[Option<(u32, Opinion)>; 2]>);
+
+impl Deciders {
+    /// Judges each attempt of each operation once.
+    pub(super) fn of(case: &Case, runs: &[RunFacts<'_>]) -> Self {
+        Self(case.operations.par_iter().map(|operation| deciders(case, runs, operation)).collect())
+    }
+
+    /// The first of the most cautious attempts beside a call.
+    fn beside(&self, case: &Case, call: u32) -> Option<&(u32, Opinion)> {
+        let operation = *case.operation_of.get(&call)?;
+        self.0[operation as usize].iter().flatten().find(|(attempt, _)| *attempt != call)
+    }
+}
+
+/// The first of the most cautious attempts, and the first of the most cautious among the rest.
+fn deciders(case: &Case, runs: &[RunFacts<'_>], operation: &Operation) -> [Option<(u32, Opinion)>; 2] {
+    let [mut first, mut second]: [Option<(u32, Opinion)>; 2] = [None, None];
+    for attempt in &operation.attempts {
+        let facts = facts_of(case, runs, *attempt);
+        let Some(opinion) = if_reached(&facts) else { continue };
+        let beats = |known: &Option<(u32, Opinion)>| known.as_ref().is_none_or(|known| opinion.verdict > known.1.verdict);
+        if beats(&first) {
+            second = first.replace((*attempt, opinion));
+        } else if beats(&second) {
+            second = Some((*attempt, opinion));
+        }
+    }
+    [first, second]
+}
+
+/// The opinion about an attempt that is not proven unreached.
+fn if_reached(facts: &CallFacts<'_>) -> Option<Opinion> {
+    let outcome = outcome::outcome(facts);
+    let milestones = milestones(facts, outcome);
+    (milestones.reached != Truth::False).then(|| retry::opinion(facts, outcome, &milestones))
+}
+
+/// The opinion about a call as an attempt of its operation.
 fn operation_opinion(
     case: &Case,
     runs: &[RunFacts<'_>],
+    deciders: &Deciders,
     facts: &CallFacts<'_>,
     outcome: Outcome,
     milestones: &Milestones,
 ) -> Opinion {
     let mut own = retry::opinion(facts, outcome, milestones);
     if own.verdict == retry::Caution::Safe
-        && let Some(other) = possibly_same(case, runs, facts)
+        && facts.class == EffectClass::Undeclared
+        && let Some(other) = facts.run.and_then(|run| run.possibly_same(facts))
     {
-        own = retry::possibly_the_same(own, &other);
+        own = retry::possibly_the_same(own, &facts_of(case, runs, other));
     }
-    let Some(operation) = case.operation_of.get(&facts.index) else { return own };
-    for other in &case.operations[*operation as usize].attempts {
-        if *other == facts.index {
-            continue;
+    match deciders.beside(case, facts.index) {
+        Some((decider, opinion)) if opinion.verdict > own.verdict => {
+            opinion.clone().of_another_attempt(&facts_of(case, runs, *decider))
         }
-        let other = facts_of(case, runs, *other);
-        let other_outcome = outcome::outcome(&other);
-        let other_milestones = self::milestones(&other, other_outcome);
-        if other_milestones.reached == Truth::False {
-            continue;
-        }
-        let opinion = retry::opinion(&other, other_outcome, &other_milestones);
-        if opinion.verdict > own.verdict {
-            own = opinion.of_another_attempt(&other);
-        }
+        _ => own,
     }
-    own
-}
-
-/// Another call of the same tool in the run that may be the same operation, since not both recorded their arguments, and
-/// that succeeded or reached outside.
-fn possibly_same<'c>(case: &'c Case, runs: &'c [RunFacts<'c>], facts: &CallFacts<'_>) -> Option<CallFacts<'c>> {
-    if facts.class != EffectClass::Undeclared {
-        return None;
-    }
-    let run = runs.get(facts.call.run as usize)?;
-    run.run.calls.iter().copied().filter(|index| *index != facts.index).find_map(|index| {
-        let call = &case.calls[index as usize];
-        let unknown = call.args == Key::default() || facts.call.args == Key::default();
-        let same = call.method == facts.call.method && call.target == facts.call.target;
-        let other = (unknown && same).then(|| facts_of(case, runs, index))?;
-        let acted = call.answer.kind == AnswerKind::Result || other.attempts().next().is_some();
-        acted.then_some(other)
-    })
 }

@@ -65,7 +65,7 @@ pub(super) fn retry_origin(facts: &CallFacts<'_>) -> Vec<&'static str> {
 
 pub(super) fn attempt(case: &Case, index: u32) -> Option<u32> {
     let operation = &case.operations[*case.operation_of.get(&index)? as usize];
-    let at = operation.attempts.iter().position(|call| *call == index)?;
+    let at = operation.attempts.binary_search(&index).ok()?;
     u32::try_from(at + 1).ok()
 }
 

@@ -1,6 +1,6 @@
 //! The server asked whether it may, and it may not.
 
-use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
+use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule, earlier_in_doubt};
 use crate::{correlate::Seen, event::PhaseEvent, judge::Evidence};
 
 /// See [`RetryRule::doc`].
@@ -39,7 +39,7 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
         let gate = [PhaseEvent::AuthorizationRequested, PhaseEvent::AuthorizationGranted];
         gate.iter().any(|event| run.steps.contains_key(event))
     });
-    if !one_log || later || unjoined || facts.call.contested {
+    if !one_log || later || unjoined || facts.call.contested || earlier_in_doubt(facts) {
         return None;
     }
     if last.seen != Seen::AuthorizationDenied || was_granted || !facts.contacts.is_empty() || facts.blocking().is_some()

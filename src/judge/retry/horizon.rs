@@ -35,7 +35,7 @@ pub(super) fn with_later_attempts(attempt: &Attempt<'_, '_>, own: Opinion) -> Op
 fn open_end(attempt: &Attempt<'_, '_>) -> Option<&'static str> {
     let facts = attempt.facts;
     if facts.case.anywhere.lossy {
-        return Some("A source of the capture is cut or damaged: a later attempt may be missing.");
+        return Some("A source of the capture is cut, damaged or missing: a later attempt may be missing.");
     }
     None
 }

@@ -44,8 +44,8 @@ use super::{
     doc::Doc,
 };
 use crate::{
-    correlate::{AnswerKind, Author, Case, Contact, NONE, Seen, Strand, StrandFact},
-    event::{RemarkKind, Wording},
+    correlate::{Author, Case, Contact, NONE, Seen, Strand, StrandFact},
+    event::{ContentKind, RemarkKind, Wording},
     time::SECOND,
 };
 
@@ -259,10 +259,10 @@ pub(super) fn opinion(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Mile
     new_process::with_restart(&attempt, own)
 }
 
-/// A call that did nothing, beside one of the same tool that did: nobody recorded whether they are one operation.
+/// A call that did nothing, beside one of the same tool that may have: nobody recorded whether they are one operation.
 pub(super) fn possibly_the_same(own: Opinion, other: &CallFacts<'_>) -> Opinion {
     let reason = format!(
-        "It is possibly the same operation as another call of this tool, which took effect: their arguments are not on record. {}",
+        "It is possibly the same operation as another call of this tool, which may have taken effect: their arguments are not on record. {}",
         own.reason
     );
     let proof = own.proof.clone().and(Evidence::seen("shows the other call", other.place()));
@@ -298,8 +298,12 @@ pub(super) enum Refusal {
 
 /// The refusal of an attempt, if its answer is one and nothing contradicts it.
 pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
-    let handled = [Seen::Handled, Seen::HandlerDone, Seen::ServerRequest, Seen::ForwardedAgain, Seen::HiddenRetry];
-    if handled.iter().any(|seen| facts.has(*seen)) || !facts.contacts.is_empty() || resent_after_doubt(facts) {
+    let handled = [Seen::Handled, Seen::HandlerDone, Seen::ServerRequest];
+    if handled.iter().any(|seen| facts.has(*seen)) || !facts.contacts.is_empty() || earlier_in_doubt(facts) {
+        return None;
+    }
+    // A receipt that fits several calls may be this one's.
+    if facts.call.contested && facts.has(Seen::Contested) {
         return None;
     }
     // A client's own claim is no received frame.
@@ -320,6 +324,12 @@ pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal
 fn not_forwarded(facts: &CallFacts<'_>) -> Option<Refusal> {
     let rows: Vec<_> = facts.seen.iter().filter(|row| row.seen == Seen::NotForwarded).collect();
     let [row] = rows[..] else { return None };
+    // One of several upstreams was dead; only the hop's own page shows that no other one answered.
+    let own_page = facts.call.answer.author == Author::Gateway
+        && facts.http.is_some_and(|http| http.content == ContentKind::Html);
+    if row.number == 0 && !own_page {
+        return None;
+    }
     let source = row.mark.origin.source;
     let lost_upstream = facts.run.into_iter().flat_map(|run| &run.strands).chain(&loose_strands(facts)).any(|strand| {
         strand.source == source.0
@@ -333,9 +343,14 @@ fn loose_strands<'c>(facts: &CallFacts<'c>) -> Vec<&'c Strand> {
     facts.case.strands.iter().filter(|strand| strand.run == NONE).collect()
 }
 
-/// An earlier POST of the same request ended in a way that does not prove a refusal.
-fn resent_after_doubt(facts: &CallFacts<'_>) -> bool {
-    facts.seen.iter().any(|row| row.seen == Seen::Resent && !matches!(row.number, 401 | 405 | 406 | 415 | 421))
+/// Whether this request was dispatched before in a way that does not prove a refusal: by an earlier POST of its own, or
+/// by a hop or layer that sends again by itself. What refused the last dispatch says nothing about that one.
+fn earlier_in_doubt(facts: &CallFacts<'_>) -> bool {
+    facts.seen.iter().any(|row| match row.seen {
+        Seen::Resent => !matches!(row.number, 401 | 405 | 406 | 415 | 421),
+        Seen::ForwardedAgain | Seen::HiddenRetry => true,
+        _ => false,
+    })
 }
 
 /// A refusal is made at once; what took longer may be about an answer that was made behind it.
@@ -433,14 +448,7 @@ fn list_lacks_tool(facts: &CallFacts<'_>) -> bool {
 /// other way or received.
 fn method_is_unknown(facts: &CallFacts<'_>) -> bool {
     let Some(run) = facts.run else { return false };
-    let served = run.run.calls.iter().any(|index| {
-        let call = &facts.case.calls[*index as usize];
-        let same_refusal = call.answer.kind == AnswerKind::Error && call.answer.code == -32601;
-        let answered = call.answer.kind != AnswerKind::None && !same_refusal;
-        let received = facts.case.seen(call).iter().any(|row| matches!(row.seen, Seen::Received | Seen::Handled));
-        *index != facts.index && call.method == facts.call.method && (answered || received)
-    });
-    run.tools.is_none() && !served
+    run.tools.is_none() && !run.serves(facts)
 }
 
 /// Whether an attempt provably was refused before dispatch.

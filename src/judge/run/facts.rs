@@ -1,6 +1,6 @@
 //! What the rules ask about a run.
 
-use super::life::Signs;
+use super::{life::Signs, served::Served};
 use crate::{
     correlate::{
         AnswerKind, Call, Case, Contact, Mark, Run, Seen, Strand, StrandEvent, StrandFact, ToolsFacts, Transport,
@@ -70,6 +70,8 @@ pub struct RunFacts<'c> {
     pub initialize: Option<&'c Call>,
     restart: OnceLock<Opinion>,
     signs: OnceLock<Signs>,
+    served: OnceLock<Served>,
+    namesakes: OnceLock<call::Namesakes>,
 }
 
 impl<'c> RunFacts<'c> {
@@ -101,6 +103,8 @@ impl<'c> RunFacts<'c> {
             initialize,
             restart: OnceLock::new(),
             signs: OnceLock::new(),
+            served: OnceLock::new(),
+            namesakes: OnceLock::new(),
         };
         facts.read_events();
         facts.read_contacts();
@@ -342,6 +346,16 @@ impl<'c> RunFacts<'c> {
     /// Whether the server was at work for another call behind this place, in the order of its source.
     pub(in crate::judge) fn alive_behind(&self, asked: Mark, call: u32) -> bool {
         self.signs.get_or_init(|| Signs::of(self.case, self.run)).behind(asked.origin, call)
+    }
+
+    /// Whether another call shows that the server serves the method of this one.
+    pub(in crate::judge) fn serves(&self, facts: &CallFacts<'_>) -> bool {
+        self.served.get_or_init(|| Served::of(self.case, self.run)).beside(facts.call.method, facts.index)
+    }
+
+    /// Another call that is possibly the same operation, and may have acted.
+    pub(in crate::judge) fn possibly_same(&self, facts: &CallFacts<'_>) -> Option<u32> {
+        self.namesakes.get_or_init(|| call::Namesakes::of(self)).beside(facts)
     }
 
     /// Whether sending something again needs a new process.

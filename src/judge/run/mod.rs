@@ -3,6 +3,7 @@
 mod facts;
 mod life;
 mod questions;
+mod served;
 mod stop;
 
 pub(super) use facts::exit_evidence;

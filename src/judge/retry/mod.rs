@@ -44,7 +44,7 @@ use super::{
     doc::Doc,
 };
 use crate::{
-    correlate::{AnswerKind, Author, Case, Contact, NONE, Seen, Strand, StrandFact},
+    correlate::{Author, Case, Contact, Mark, NONE, Seen, Strand, StrandFact},
     event::{RemarkKind, Wording},
     time::SECOND,
 };
@@ -302,6 +302,10 @@ pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal
     if handled.iter().any(|seen| facts.has(*seen)) || !facts.contacts.is_empty() || resent_after_doubt(facts) {
         return None;
     }
+    // What began may have done something before it was refused.
+    if began(facts) {
+        return None;
+    }
     // A client's own claim is no received frame.
     if facts.call.answer.author == Author::Client || facts.has(Seen::OtherAnswer) {
         return None;
@@ -314,6 +318,14 @@ pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal
         Outcome::JsonRpcError | Outcome::ToolError => rpc_refusal(facts, outcome),
         _ => None,
     }
+}
+
+/// Whether the server wrote something between the request and its answer, or sent progress that may be this call's.
+fn began(facts: &CallFacts<'_>) -> bool {
+    let asked = facts.place().origin;
+    let strands = facts.run.into_iter().flat_map(|run| &run.strands);
+    let behind = |stray: Mark| stray.origin.source != asked.source || stray.origin >= asked;
+    facts.call.stirred || strands.filter_map(|strand| strand.stray_progress).any(behind)
 }
 
 /// A hop's "could not connect" speaks for the exchange only if it is the hop's only word about it.
@@ -365,18 +377,23 @@ fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
     }
     let single = upstream.is_some_and(|status| status == i32::from(http.status));
     let session_text = matches!(answer.wording, Wording::Session | Wording::NotInitialized);
+    // A message with the request's own id was made by who had read it: a challenge alone may come with one.
+    let answered = answer.echoes_id && !(answer.has_code && http.challenge);
     match http.status {
-        401 | 405 | 406 | 415 | 421 => Some(Refusal::AtTheDoor),
-        403 | 413 => Some(Refusal::AtTheDoor).filter(|_| !took_long(facts)),
+        401 | 403 | 405 | 406 | 413 | 415 | 421 => Some(Refusal::AtTheDoor).filter(|_| !answered && !took_long(facts)),
         404 if answer.has_code && answer.code == -32601 => {
-            Some(Refusal::MethodNotFound).filter(|_| method_is_unknown(facts))
+            Some(Refusal::MethodNotFound).filter(|_| method_not_found::method_is_unknown(facts))
         }
         404 if facts.call.session.is_some() || session_text => Some(Refusal::SessionGone { certain: single }),
         409 => Some(Refusal::SessionGone { certain: single }),
         400 if session_text => Some(Refusal::SessionGone { certain: single }),
         400 if answer.has_code && matches!(answer.code, -32020 | -32022) => Some(Refusal::AtTheDoor),
-        400 if answer.has_code && matches!(answer.code, -32700) => Some(Refusal::Unreadable),
-        400 if answer.has_code && answer.code == -32600 && answer.foreign_id => Some(Refusal::Unreadable),
+        400 if answer.has_code && answer.code == -32700 && !answer.echoes_id => {
+            Some(Refusal::Unreadable).filter(|_| !took_long(facts))
+        }
+        400 if answer.has_code && answer.code == -32600 && answer.foreign_id => {
+            Some(Refusal::Unreadable).filter(|_| !took_long(facts))
+        }
         400 if answer.has_code && matches!(answer.wording, Wording::Version | Wording::Header | Wording::Parse) => {
             Some(Refusal::AtTheDoor)
         }
@@ -390,8 +407,10 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
     let own_exchange = facts.http.is_some() && answer.foreign_id;
     if outcome == Outcome::JsonRpcError && answer.has_code {
         match answer.code {
-            -32700 | -32600 if own_exchange => return Some(Refusal::Unreadable),
-            -32601 if facts.method == "tools/call" && method_is_unknown(facts) => return Some(Refusal::MethodNotFound),
+            -32700 | -32600 if own_exchange && !took_long(facts) => return Some(Refusal::Unreadable),
+            -32601 if facts.method == "tools/call" && method_not_found::method_is_unknown(facts) => {
+                return Some(Refusal::MethodNotFound);
+            }
             _ => {}
         }
         if matches!(answer.wording, Wording::NotInitialized | Wording::Session) && own_exchange {
@@ -426,21 +445,14 @@ fn list_lacks_tool(facts: &CallFacts<'_>) -> bool {
                 .is_some_and(|(list, answered)| list <= answered)
         }
     });
-    before && list.tools.iter().all(|tool| tool.name != target)
-}
-
-/// Whether nothing shows that the server serves the method: no tool list, and no call of it that was answered in any
-/// other way or received.
-fn method_is_unknown(facts: &CallFacts<'_>) -> bool {
-    let Some(run) = facts.run else { return false };
-    let served = run.run.calls.iter().any(|index| {
-        let call = &facts.case.calls[*index as usize];
-        let same_refusal = call.answer.kind == AnswerKind::Error && call.answer.code == -32601;
-        let answered = call.answer.kind != AnswerKind::None && !same_refusal;
-        let received = facts.case.seen(call).iter().any(|row| matches!(row.seen, Seen::Received | Seen::Handled));
-        *index != facts.index && call.method == facts.call.method && (answered || received)
+    // A notice behind the list says that it is no longer the list.
+    let changed = facts.run.is_some_and(|run| {
+        let notices = run.strands.iter().filter_map(|strand| strand.tools_changed);
+        notices
+            .into_iter()
+            .any(|notice| notice.origin.source != list.mark.origin.source || notice.origin > list.mark.origin)
     });
-    run.tools.is_none() && !served
+    before && !changed && list.tools.iter().all(|tool| tool.name != target)
 }
 
 /// Whether an attempt provably was refused before dispatch.

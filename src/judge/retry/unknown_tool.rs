@@ -14,7 +14,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "The tool does not exist",
     doc: Doc {
         means: "There was no handler to run.",
-        recognized: "The answer names the called tool as unknown, and the run's complete tool list lacks it; no handler, progress or contact is on record for the call. Without the list the same is a condition.",
+        recognized: "The answer names the called tool as unknown, and the run's complete tool list lacks it; no handler, progress, contact or other word of the server is on record inside the call, and no notice behind the list says that it has changed. Without the list the same is a condition.",
         is_not: "The wording alone: a handler can raise \"unknown tool\" about something else.",
         to_do: "Do not send it again. Refresh the tool list.",
     },

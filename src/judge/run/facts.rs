@@ -193,8 +193,8 @@ impl<'c> RunFacts<'c> {
             .iter()
             .any(|other| other.witness == Witness::Server && other.pids.iter().any(|pid| strand.pids.contains(pid)));
         // A child that the trace shows being made may have gone on without it.
-        let of_source = self.case.strands.iter().filter(|other| other.source == strand.source);
-        let children = of_source.flat_map(|other| &other.events).any(|event| {
+        let of_source = || self.case.strands.iter().filter(|other| other.source == strand.source);
+        let children = of_source().flat_map(|other| &other.events).any(|event| {
             event.what == StrandFact::Remark(RemarkKind::ChildProcess)
                 && u32::try_from(event.number).is_ok_and(|parent| strand.pids.contains(&parent))
         });
@@ -203,8 +203,12 @@ impl<'c> RunFacts<'c> {
             self.case.contacts.iter().any(|contact| {
                 contact.attempt.origin.source.0 == strand.source && contact.stage == ReachStage::Announced
             });
+        // What ended the trace's view of the network ended it for the process, whichever thread it was.
+        let blind = of_source()
+            .flat_map(|other| &other.events)
+            .any(|event| event.what == StrandFact::Remark(RemarkKind::LevelChanged));
         let network = strand.events.iter().any(|event| event.what == StrandFact::Remark(RemarkKind::NetworkTraced));
-        if let (Some(from), Some(to), true) = (from, to, ours && network && !children && !silent) {
+        if let (Some(from), Some(to), true) = (from, to, ours && network && !children && !silent && !blind) {
             self.trace = Some(Coverage { from, to });
         }
     }
@@ -329,6 +333,7 @@ impl<'c> RunFacts<'c> {
         let lived = self.exited.is_some()
             || self.steps.contains_key(&PhaseEvent::Spawned)
             || self.steps.contains_key(&PhaseEvent::ExecutableReady)
+            || self.strands.iter().any(|strand| strand.spoke)
             || self.calls().any(call::answer_is_servers);
         let others = self.calls().any(|call| !self.recorded_together(mark, call));
         (!lived && !others).then_some(mark)

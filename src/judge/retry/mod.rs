@@ -422,37 +422,10 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
         return None;
     }
     match answer.wording {
-        Wording::UnknownTool if list_lacks_tool(facts) => Some(Refusal::UnknownTool),
+        Wording::UnknownTool if unknown_tool::list_lacks_tool(facts) => Some(Refusal::UnknownTool),
         Wording::ArgumentValidation => Some(Refusal::InvalidArguments),
         _ => None,
     }
-}
-
-/// Whether a complete tool list, made before the answer, lacks the called tool.
-fn list_lacks_tool(facts: &CallFacts<'_>) -> bool {
-    let (Some(list), Some(target)) = (facts.run.and_then(crate::judge::RunFacts::complete_tools), facts.call.target)
-    else {
-        return false;
-    };
-    let before = facts.call.answered.is_some_and(|answered| {
-        if answered.origin.source == list.mark.origin.source {
-            list.mark.origin <= answered.origin
-        } else {
-            facts
-                .case
-                .placed(list.mark)
-                .zip(facts.case.placed(answered))
-                .is_some_and(|(list, answered)| list <= answered)
-        }
-    });
-    // A notice behind the list says that it is no longer the list.
-    let changed = facts.run.is_some_and(|run| {
-        let notices = run.strands.iter().filter_map(|strand| strand.tools_changed);
-        notices
-            .into_iter()
-            .any(|notice| notice.origin.source != list.mark.origin.source || notice.origin > list.mark.origin)
-    });
-    before && !changed && list.tools.iter().all(|tool| tool.name != target)
 }
 
 /// Whether an attempt provably was refused before dispatch.

@@ -2,7 +2,7 @@
 //!
 //! Keeps which descriptor of which process goes where. Local sockets and name resolution are left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -32,6 +32,8 @@ pub(super) struct Syscalls {
     network: FxHashSet<u32>,
     /// Connections by process and descriptor, ordered: what is told at an end must come in a stable order.
     connections: BTreeMap<(u32, i32), Connection>,
+    /// Descriptors whose other end stays on this host by its nature.
+    local: BTreeSet<(u32, i32)>,
     /// Calls that wait for their rest, by thread.
     cut: FxHashMap<u32, (Place, String)>,
 }
@@ -98,6 +100,11 @@ impl Syscalls {
         self.connections.range((process, i32::MIN)..=(process, i32::MAX)).map(|(key, _)| *key).collect()
     }
 
+    /// The local descriptors of a process.
+    fn locals(&self, process: u32) -> impl Iterator<Item = (u32, i32)> {
+        self.local.range((process, i32::MIN)..=(process, i32::MAX)).copied()
+    }
+
     fn process(&self, thread: u32) -> u32 {
         self.threads.get(&thread).copied().unwrap_or(thread)
     }
@@ -141,6 +148,10 @@ impl Syscalls {
                 connection.end(out);
             }
         }
+        let local: Vec<_> = self.locals(process).collect();
+        for key in local {
+            self.local.remove(&key);
+        }
         self.started.remove(&process);
         if self.children.remove(&process).is_some() {
             // The end of a helper is not the end of a server.
@@ -175,6 +186,10 @@ impl Syscalls {
             return;
         }
         self.children.insert(child, process);
+        let local: Vec<_> = self.locals(process).map(|(_, fd)| (child, fd)).collect();
+        if self.local.len() + local.len() < LIMIT {
+            self.local.extend(local);
+        }
         let inherited = self.descriptors(process);
         if self.connections.len() + inherited.len() < LIMIT {
             for (_, fd) in inherited {
@@ -202,11 +217,21 @@ impl Syscalls {
     fn socket(&mut self, event: &Event<'_>, process: u32, call: Call<'_>, out: &mut dyn FnMut(&Event<'_>)) {
         self.network_traced(event, process, call, out);
         let fd = match call {
-            Call::Connect { fd, address, ok } => return self.connect(event, process, fd, address, ok, out),
+            Call::Connect { fd, address, ok } => {
+                if address.ends_with(":53") {
+                    self.note_local(process, fd);
+                }
+                return self.connect(event, process, fd, address, ok, out);
+            }
+            Call::Local { fd } => return self.note_local(process, fd),
+            Call::Unnamed { fd } => return self.unnamed(event, process, fd, out),
             Call::SocketError { fd, .. } | Call::Send { fd, .. } | Call::Receive { fd, .. } | Call::Close { fd } => fd,
             _ => return,
         };
         let key = (process, fd);
+        if matches!(call, Call::Close { .. }) {
+            self.local.remove(&key);
+        }
         let Some(connection) = self.connections.get_mut(&key) else {
             return;
         };
@@ -223,6 +248,23 @@ impl Syscalls {
                 }
             }
         }
+    }
+
+    fn note_local(&mut self, process: u32, fd: i32) {
+        if self.local.len() < LIMIT {
+            self.local.insert((process, fd));
+        }
+    }
+
+    /// Bytes on a socket that nobody saw being connected: where they went the trace does not tell.
+    fn unnamed(&mut self, event: &Event<'_>, process: u32, fd: i32, out: &mut dyn FnMut(&Event<'_>)) {
+        let key = (process, fd);
+        if fd <= 2 || self.local.contains(&key) || self.connections.contains_key(&key) {
+            return;
+        }
+        let name = Some("a socket without a known peer");
+        let remark = Remark { kind: RemarkKind::LevelChanged, call: CallKey::default(), number: None, name };
+        out(&Event { keys: Keys { pid: Some(process), ..event.keys }, kind: Kind::Remark(remark), ..*event });
     }
 
     fn connect(

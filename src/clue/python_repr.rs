@@ -353,7 +353,7 @@ mod tests {
     use super::*;
     use crate::{
         clue::tests::only,
-        event::{Answer, Detail, Id, Member, Request},
+        event::{Answer, Detail, Id, Member},
     };
 
     fn message_of<'a>(event: &crate::event::Event<'a>) -> Message<'a> {

@@ -232,6 +232,8 @@ pub struct AnswerFacts {
     pub names_target: bool,
     /// The id of an `error` was absent, null or a literal of the SDK.
     pub foreign_id: bool,
+    /// A message with the request's own id stood in the answer, whatever the HTTP status was.
+    pub echoes_id: bool,
 }
 
 /// The HTTP side of a call.
@@ -306,6 +308,8 @@ pub struct Call {
     pub contested: bool,
     /// The answer came through a tap or proxy that recorded method and id only.
     pub thin: bool,
+    /// Between the request and its answer the server wrote something that names no call.
+    pub stirred: bool,
     /// How the run was found for it.
     pub joined: Basis,
 }
@@ -527,6 +531,14 @@ pub struct Strand {
     pub calls: Vec<u32>,
     /// Tool lists.
     pub tools: Vec<ToolsFacts>,
+    /// The server had written something before a process could not be created.
+    pub spoke: bool,
+    /// The server declared that it serves tools.
+    pub serves_tools: bool,
+    /// The last notice that the list of tools has changed.
+    pub tools_changed: Option<Mark>,
+    /// The last progress that fits no open call.
+    pub stray_progress: Option<Mark>,
     /// Whose view it is.
     pub witness: Witness,
     /// The run: an index.

@@ -1,7 +1,7 @@
 //! Strands: which conversation of its source an event belongs to, lives of a run id, and what is settled at the end of
 //! a source.
 
-use super::{Correlator, Mark, NONE, Strand, StrandEvent, StrandFact, StrandKey, Transport};
+use super::{Correlator, Lane, Mark, NONE, Strand, StrandEvent, StrandFact, StrandKey, Transport};
 use crate::{
     event::{Event, Kind, Origin, PhaseEvent, RemarkKind, Step, StepDetail, Witness},
     symbol::Symbol,
@@ -179,6 +179,10 @@ impl Correlator {
             events: Vec::new(),
             calls: Vec::new(),
             tools: Vec::new(),
+            serves_tools: false,
+            spoke: false,
+            tools_changed: None,
+            stray_progress: None,
             witness: self.witness_of(event),
             run: NONE,
         });
@@ -205,6 +209,21 @@ impl Correlator {
             && !strand.pids.contains(&pid)
         {
             strand.pids.push(pid);
+        }
+    }
+
+    /// Free text may be the server's word about what it does: it makes no strand, but it stands between records.
+    pub(super) fn free_text(&mut self, event: &Event<'_>) {
+        let servers = matches!(event.witness.or(self.lane.meta_witness), None | Some(Witness::Server));
+        if !servers || !matches!(event.kind, Kind::Text(text) if !text.trim().is_empty()) {
+            return;
+        }
+        match event.keys.run.or(event.keys.server) {
+            Some(name) => {
+                let name = self.case.symbols.intern(name);
+                self.lane.text_of.insert(name, event.origin);
+            }
+            None => self.lane.text = Some(event.origin),
         }
     }
 
@@ -337,6 +356,15 @@ impl Correlator {
             strand.pids.extend(pids.iter().filter(|pid| !strand.pids.contains(pid)).copied().collect::<Vec<_>>());
             strand.tools.extend(tools);
         }
+    }
+}
+
+impl Lane {
+    /// Whether the server wrote something that names no call, in this strand, in or behind this record.
+    pub(super) fn stirred_since(&self, strand: &Strand, index: u32, asked: Origin) -> bool {
+        let named = [strand.run_id, strand.server].into_iter().flatten().filter_map(|name| self.text_of.get(&name));
+        let texts = self.text.iter().chain(named).any(|text| *text > asked);
+        texts || self.stirs.get(&index).is_some_and(|stir| *stir >= asked)
     }
 }
 

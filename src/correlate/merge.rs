@@ -344,5 +344,6 @@ fn fill(call: &mut Call, other: &Call) {
         call.state_given = other.state_given;
     }
     call.contested |= other.contested;
+    call.stirred |= other.stirred;
     call.joined = Basis::Corroborated;
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     event::{
         Answer, Detail, Direction, ErrorShape, Event, HttpMeta, Member, Message, Notification, PhaseEvent, RemarkKind,
-        Request, ResultShape, ResultType, Rpc, Witness,
+        Request, ResultShape, ResultType, Rpc, Witness, Wording,
     },
     symbol::Symbol,
 };
@@ -163,6 +163,7 @@ impl Correlator {
             continues: false,
             contested: false,
             thin: false,
+            stirred: false,
             joined: Basis::SelfReported,
         });
         self.case.strands[strand as usize].calls.push(call);
@@ -188,7 +189,10 @@ impl Correlator {
 
     /// Marks a call as no longer open.
     pub(super) fn close_call(&mut self, call: u32) {
-        let facts = &self.case.calls[call as usize];
+        let facts = &mut self.case.calls[call as usize];
+        let strand = &self.case.strands[facts.strand as usize];
+        facts.stirred |= facts.asked.is_some_and(|asked| self.lane.stirred_since(strand, facts.strand, asked.origin));
+        let facts = *facts;
         self.lane.open.close(facts.strand, facts.direction, facts.id, call);
     }
 
@@ -266,6 +270,7 @@ impl Correlator {
         if no_id && let Some(call) = self.only_open(strand, sender) {
             self.attach_answer(call, answer, seen, witness, mark, http, false);
             self.case.calls[call as usize].answer.foreign_id = true;
+            self.case.calls[call as usize].answer.echoes_id = false;
             if answer.error.is_none() {
                 self.case.calls[call as usize].answer.kind = AnswerKind::InvalidEnvelope;
             }
@@ -320,6 +325,7 @@ impl Correlator {
         let late = self.gave_up(call);
         self.close_call(call);
         let mut facts = self.classify(call, answer, thin);
+        facts.echoes_id = true;
         if let Some(meta) = http {
             self.note_http(call, meta);
             if meta.status != 0 && !(200..300).contains(&meta.status) {
@@ -352,6 +358,10 @@ impl Correlator {
             (Some(shape), None) if answer.version_ok => {
                 facts.kind = if thin { thin_result(shape, is_call) } else { result_kind(shape, is_call) };
                 facts.wording = shape.wording;
+                // An SDK that does not enter a function answers in words: structured content is the tool's own.
+                if shape.structured && matches!(shape.wording, Wording::UnknownTool | Wording::ArgumentValidation) {
+                    facts.wording = Wording::Other;
+                }
                 facts.names_target = self.names_target(call, answer.named);
             }
             (None, Some(error)) if answer.version_ok && valid_error(&error, thin) => {
@@ -377,6 +387,8 @@ impl Correlator {
     /// Negotiated revision, server name, tools, request state.
     pub(super) fn learn_from_answer(&mut self, call: u32, answer: &Answer<'_>, mark: Mark) {
         let facts = self.case.calls[call as usize];
+        let serves_tools = answer.result.is_some_and(|shape| shape.serves_tools);
+        self.case.strands[facts.strand as usize].serves_tools |= serves_tools;
         match answer.detail {
             Detail::Initialize { revision, server } => {
                 let (revision, server) = (self.intern(revision), self.intern(server));
@@ -439,7 +451,17 @@ impl Correlator {
                     self.latest(strand, sender, id).filter(|call| self.open_calls(strand).contains(call))
                 {
                     self.sight(call, Seen::Handled, witness, mark, 0);
+                } else {
+                    // A token of the client's own: any call of the conversation may have begun.
+                    self.case.strands[strand as usize].stray_progress = Some(mark);
+                    self.lane.stirs.insert(strand, mark.origin);
                 }
+            }
+            _ if direction == Direction::ToClient => {
+                if notification.method == "notifications/tools/list_changed" {
+                    self.case.strands[strand as usize].tools_changed = Some(mark);
+                }
+                self.lane.stirs.insert(strand, mark.origin);
             }
             _ => {}
         }

@@ -225,6 +225,11 @@ struct Lane {
     recent: Option<lane::Recent>,
     /// The request of the last message of a strand, if the last message was one.
     last_message: FxHashMap<u32, u32>,
+    /// Where the server last wrote something that names no call, by strand.
+    stirs: FxHashMap<u32, Origin>,
+    /// The last free text of the server that names nothing, and that of each run or server it names.
+    text: Option<Origin>,
+    text_of: FxHashMap<Symbol, Origin>,
     /// Lives of run ids.
     lives: FxHashMap<Symbol, lane::Life>,
     instances: u32,
@@ -283,6 +288,7 @@ impl Correlator {
     /// Takes the next event of the current source, in record order.
     pub fn push(&mut self, event: &Event<'_>) {
         if matches!(event.kind, Kind::Text(_) | Kind::Piece(_) | Kind::Syscall(_)) {
+            self.free_text(event);
             return;
         }
         let mark = self.mark(event.origin, event.at);

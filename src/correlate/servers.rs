@@ -37,6 +37,11 @@ impl Servers {
         runs.len() - runs.partition_point(|other| *other as usize <= run)
     }
 
+    /// All recorded runs of a server.
+    pub fn runs(&self, server: Symbol) -> &[u32] {
+        self.runs.get(&server).map_or(&[], Vec::as_slice)
+    }
+
     /// Contacts outside any call in all recorded runs of a server.
     pub fn outside(&self, server: Symbol) -> &[u32] {
         self.outside.get(&server).map_or(&[], Vec::as_slice)

@@ -194,6 +194,12 @@ impl Correlator {
             StepDetail::Reason(reason) => (StrandFact::Step(step.event), 0, self.intern(Some(reason))),
             _ => (StrandFact::Step(step.event), 0, None),
         };
+        if matches!(what, StrandFact::SpawnFailed(_)) {
+            // A program that has written something was started: another one is missing.
+            let facts = &self.case.strands[strand as usize];
+            let spoke = self.lane.stirred_since(facts, strand, facts.first.origin);
+            self.case.strands[strand as usize].spoke |= spoke;
+        }
         self.strand_event(event, mark, what, number, name);
         let ends = matches!(step.event, PhaseEvent::Exited);
         if ends && !self.case.strands[strand as usize].wrapper {
@@ -234,7 +240,7 @@ impl Correlator {
             _ => None,
         };
         if remark.kind == RemarkKind::WriteFailed
-            && let Some(call) = self.just_queued(strand, witness)
+            && let Some(call) = self.just_queued(strand, witness, mark)
         {
             self.sight(call, Seen::WriteFailed, witness, mark, 0);
             return;
@@ -263,10 +269,15 @@ impl Correlator {
     }
 
     /// The message that a client's `write EPIPE` stands directly under.
-    fn just_queued(&self, strand: u32, witness: Witness) -> Option<u32> {
+    fn just_queued(&self, strand: u32, witness: Witness, mark: Mark) -> Option<u32> {
         let last = *self.lane.last_message.get(&strand)?;
         let call = &self.case.calls[last as usize];
-        (witness == Witness::Client && matches!(call.asked_as, Seen::Queued | Seen::Sent)).then_some(last)
+        let asked = call.asked?;
+        // A process that has written since was there to read; and a pipe without a reader breaks at once.
+        let stirred = self.lane.stirred_since(&self.case.strands[strand as usize], strand, asked.origin);
+        let waited = asked.at.zip(mark.at).is_some_and(|(asked, broken)| broken.0 - asked.0 > AT_ONCE);
+        let fits = witness == Witness::Client && matches!(call.asked_as, Seen::Queued | Seen::Sent);
+        (fits && !stirred && !waited).then_some(last)
     }
 
     pub(super) fn span(&mut self, event: &Event<'_>, mark: Mark, span: &Span<'_>) {
@@ -372,11 +383,18 @@ impl Correlator {
             facts.answered_as = if summary.by_server { Seen::Responded } else { Seen::Delivered };
             facts.answer = answer;
         }
+        if summary.timed_out && answer.kind == AnswerKind::NotSent {
+            // Who waited had sent something.
+            self.sight(call, Seen::TimedOut, witness, ended, 0);
+        }
         if summary.cancelled || summary.outcome == Some("CANCELLED") {
             self.sight(call, Seen::Cancelled, witness, ended, 0);
         }
     }
 }
+
+/// What broke directly under a message stands within this time of it.
+const AT_ONCE: i64 = 2 * crate::time::SECOND;
 
 /// No exit code was recorded.
 pub(super) const NO_CODE: i64 = i64::MIN;

@@ -171,6 +171,10 @@ pub struct ResultShape {
     pub result_type: ResultType,
     /// `task` is an object (2025-11-25 `CreateTaskResult`).
     pub task: bool,
+    /// `structuredContent` is there.
+    pub structured: bool,
+    /// `capabilities` declares `tools`.
+    pub serves_tools: bool,
     /// Wording of the first text of a failed tool result.
     pub wording: Wording,
 }

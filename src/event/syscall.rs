@@ -55,6 +55,16 @@ pub enum Call<'a> {
         /// Pairs of a JSON body.
         pairs: Pairs,
     },
+    /// Bytes went out on a socket, or may go out on it, whose peer this line does not name.
+    Unnamed {
+        /// File descriptor.
+        fd: i32,
+    },
+    /// The other end of the descriptor stays on this host by its nature: a pair, a resolver, a logger.
+    Local {
+        /// File descriptor.
+        fd: i32,
+    },
     /// Bytes were read from a descriptor.
     Receive {
         /// File descriptor.

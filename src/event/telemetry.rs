@@ -76,4 +76,6 @@ pub struct Summary<'a> {
     pub by_server: bool,
     /// `wasCancelled`.
     pub cancelled: bool,
+    /// The reason of the cancellation is a time that ran out.
+    pub timed_out: bool,
 }

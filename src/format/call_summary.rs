@@ -79,6 +79,7 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
         ended: line.ended,
         by_server: false,
         cancelled: line.cancelled,
+        timed_out: line.timed_out,
     };
     sink.push(Event {
         origin: record.origin,
@@ -107,6 +108,7 @@ struct Line<'a> {
     ended: Option<Stamp>,
     bad_stamp: bool,
     cancelled: bool,
+    timed_out: bool,
 }
 
 impl<'a> Line<'a> {
@@ -140,7 +142,12 @@ impl<'a> Line<'a> {
             "retryAfter" => self.retry_after = value.number::<u32>().and_then(|seconds| seconds.checked_mul(1000)),
             "eventCount" => self.events = value.number(),
             "contentType" => self.content = value.word().map_or(ContentKind::Unknown, ContentKind::of),
-            "abortReason" => self.cancelled = value.word().is_some(),
+            "abortReason" => {
+                let reason = value.word();
+                self.cancelled = reason.is_some();
+                let reason = reason.unwrap_or("").to_ascii_lowercase();
+                self.timed_out = ["timeout", "timed out", "deadline"].iter().any(|word| reason.contains(word));
+            }
             "runId" => self.keys.run = value.word(),
             "sessionId" => self.keys.session = value.word(),
             "startedAt" => self.started = self.stamp(value),

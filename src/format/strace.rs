@@ -185,7 +185,14 @@ mod tests {
             connect("? ERESTARTSYS (To be restarted if SA_RESTART is set)"),
             Call::Connect { fd: 3, address, ok: None }
         );
-        assert_eq!(one(r#"7 connect(3, {sa_family=AF_UNIX, sun_path="/run/x"}, 110) = 0"#, &arena), Call::Other);
+        assert_eq!(
+            one(r#"7 connect(3, {sa_family=AF_UNIX, sun_path="/run/x"}, 110) = 0"#, &arena),
+            Call::Unnamed { fd: 3 }
+        );
+        assert_eq!(
+            one(r#"7 connect(3, {sa_family=AF_UNIX, sun_path="/dev/log"}, 110) = 0"#, &arena),
+            Call::Local { fd: 3 }
+        );
         let mapped = r#"7 connect(3, {sa_family=AF_INET6, sin6_port=htons(80), sin6_flowinfo=htonl(0), inet_pton(AF_INET6, "::ffff:192.0.2.1", &sin6_addr), sin6_scope_id=0}, 28) = 0"#;
         assert_eq!(one(mapped, &arena), Call::Connect { fd: 3, address: "192.0.2.1:80", ok: Some(true) });
         assert_eq!(
@@ -243,8 +250,11 @@ mod tests {
     fn descriptors_that_are_given_again_were_closed() {
         let arena = Bump::new();
         assert_eq!(one("7 accept4(3, NULL, NULL, SOCK_CLOEXEC) = 8", &arena), Call::Close { fd: 8 });
-        let pair = calls("7 socketpair(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0, [4, 5]) = 0", &arena);
-        assert_eq!(pair, [(7, Call::Close { fd: 4 }), (7, Call::Close { fd: 5 }), (7, Call::Other)]);
+        let pair: Vec<_> = calls("7 socketpair(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0, [4, 5]) = 0", &arena);
+        assert_eq!(
+            pair.into_iter().map(|(_, call)| call).collect::<Vec<_>>(),
+            [Call::Close { fd: 4 }, Call::Local { fd: 4 }, Call::Close { fd: 5 }, Call::Local { fd: 5 }, Call::Other]
+        );
     }
 
     #[test]

@@ -207,6 +207,7 @@ impl<'a> Item<'a> {
             ended: None,
             by_server: true,
             cancelled: self.cancelled,
+            timed_out: false,
         };
         sink.push(Event {
             origin: record.origin,

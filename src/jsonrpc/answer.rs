@@ -61,6 +61,8 @@ impl<'a> Visitor<'a> for ResultSeed<'_, 'a> {
                     };
                 }
                 "task" => shape.task = map.next_value::<&'a RawValue>()?.get().starts_with('{'),
+                "structuredContent" => shape.structured = map.next_value::<&'a RawValue>()?.get() != "null",
+                "capabilities" => shape.serves_tools = declares_tools(map.next_value::<&'a RawValue>()?.get()),
                 "tools" => tools = Some(map.next_value::<&'a RawValue>()?.get()),
                 "nextCursor" => partial = map.next_value::<&'a RawValue>()?.get() != "null",
                 "protocolVersion" => revision = map.next_value_seed(reader.text())?,
@@ -104,6 +106,16 @@ fn first_text<'a>(raw: &'a str, reader: &Reader<'a>) -> (Wording, Option<&'a str
     let Some(text) = pieces.first().and_then(|piece| piece.text) else { return nothing };
     let mut json = serde_json::Deserializer::from_str(text.get());
     reader.text().deserialize(&mut json).ok().flatten().map_or(nothing, wording::read)
+}
+
+/// Whether a server's `capabilities` name `tools`.
+fn declares_tools(raw: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Capabilities<'a> {
+        #[serde(borrow, default)]
+        tools: Option<&'a RawValue>,
+    }
+    serde_json::from_str::<Capabilities<'_>>(raw).is_ok_and(|capabilities| capabilities.tools.is_some())
 }
 
 /// Reads the `tools` of a `tools/list` result.

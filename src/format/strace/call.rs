@@ -40,7 +40,7 @@ pub(super) fn read<'a>(
     match name {
         "execve" | "execveat" => push(call.exec()),
         "clone" | "clone3" | "fork" | "vfork" => push(call.clone()),
-        "connect" => push(call.connect()),
+        "connect" => push(call.connect().or(call.unix()).unwrap_or(Call::Other)),
         "getsockopt" => push(call.socket_error()),
         "sendto" | "sendmsg" | "sendmmsg" | "send" | "write" | "writev" | "pwrite64" | "sendfile" | "sendfile64" => {
             call.send(push);
@@ -54,6 +54,25 @@ pub(super) fn read<'a>(
         "fcntl" if arguments.contains("F_DUPFD") => push(call.new_descriptor()),
         _ => push(Call::Other),
     }
+}
+
+/// The path of a Unix socket's address.
+fn unix_path(address: &str) -> Option<&str> {
+    let rest = address.strip_prefix("{sa_family=AF_UNIX, sun_path=")?;
+    Some(rest.trim_start_matches('@').strip_prefix('"')?.split('"').next().unwrap_or(""))
+}
+
+/// Sockets of resolver, logger and service manager, which is told of the state.
+fn is_local(path: &str) -> bool {
+    let path = path.strip_prefix("/var").filter(|rest| rest.starts_with("/run/")).unwrap_or(path);
+    let places = ["/run/systemd/journal/", "/run/systemd/resolve/", "/run/systemd/userdb/", "/var/lib/sss/pipes/"];
+    matches!(path, "/dev/log" | "/run/nscd/socket" | "/run/systemd/notify" | "/run/avahi-daemon/socket")
+        || places.iter().any(|place| path.starts_with(place))
+}
+
+/// A datagram to the kernel, or to one of these sockets.
+fn stays_local(address: &str) -> bool {
+    address.starts_with("{sa_family=AF_NETLINK") || unix_path(address).is_some_and(is_local)
 }
 
 /// What a call returned.
@@ -128,17 +147,26 @@ impl<'a> Parts<'a> {
         }
     }
 
-    fn connect(&self) -> Call<'a> {
-        let (Some(fd), Some(address)) = (self.fd(), address(self.argument(1), self.arena)) else {
-            return Call::Other;
-        };
+    fn connect(&self) -> Option<Call<'a>> {
+        let (fd, address) = (self.fd()?, address(self.argument(1), self.arena)?);
         let ok = match (self.outcome.value, self.outcome.error) {
             (Some(0), _) | (_, "EISCONN") => Some(true),
             // An interrupted connect goes on by itself.
             (None, _) | (_, "EINPROGRESS" | "EALREADY" | "EINTR" | "EAGAIN") => None,
             _ => Some(false),
         };
-        Call::Connect { fd, address, ok }
+        Some(Call::Connect { fd, address, ok })
+    }
+
+    /// A connection on this very host: a resolver or logger, or a neighbor that may act.
+    fn unix(&self) -> Option<Call<'a>> {
+        let path = unix_path(self.argument(1))?;
+        let (fd, failed) = (self.fd()?, self.outcome.value.is_some_and(|value| value < 0));
+        Some(match is_local(path) {
+            true => Call::Local { fd },
+            false if failed && !matches!(self.outcome.error, "EINPROGRESS" | "EAGAIN" | "EINTR") => Call::Other,
+            false => Call::Unnamed { fd },
+        })
     }
 
     fn socket_error(&self) -> Call<'a> {
@@ -157,11 +185,12 @@ impl<'a> Parts<'a> {
             return push(Call::Other);
         };
         // A datagram carries its own address.
-        if self.name.starts_with("send")
-            && let Some(at) = find_outside(self.arguments, "{sa_family=")
-            && let Some(address) = self.arguments.get(at..).and_then(|text| address(text, self.arena))
-        {
+        let socket = self.name.starts_with("send") && !self.name.starts_with("sendfile");
+        let named = find_outside(self.arguments, "{sa_family=").and_then(|at| self.arguments.get(at..));
+        if let Some(address) = named.filter(|_| socket).and_then(|text| address(text, self.arena)) {
             push(Call::Connect { fd, address, ok: None });
+        } else if socket && !named.is_some_and(stays_local) {
+            push(Call::Unnamed { fd });
         }
         let (method, path, pairs) =
             self.payload().map_or((None, None, Pairs::default()), |(text, cut)| http::request(text, cut));
@@ -190,6 +219,10 @@ impl<'a> Parts<'a> {
         if self.outcome.value == Some(0) {
             for fd in list.trim_matches(['[', ']']).split(", ").filter_map(|fd| fd.split('<').next()?.parse().ok()) {
                 push(Call::Close { fd });
+                // Only sockets are sent on: a pipe needs no word.
+                if self.name == "socketpair" {
+                    push(Call::Local { fd });
+                }
             }
         }
         push(Call::Other);

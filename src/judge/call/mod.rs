@@ -189,7 +189,8 @@ fn deciders(case: &Case, runs: &[RunFacts<'_>], operation: &Operation) -> [Optio
     for attempt in &operation.attempts {
         let facts = facts_of(case, runs, *attempt);
         let Some(opinion) = if_reached(&facts) else { continue };
-        let beats = |known: &Option<(u32, Opinion)>| known.as_ref().is_none_or(|known| opinion.verdict > known.1.verdict);
+        let beats =
+            |known: &Option<(u32, Opinion)>| known.as_ref().is_none_or(|known| opinion.verdict > known.1.verdict);
         if beats(&first) {
             second = first.replace((*attempt, opinion));
         } else if beats(&second) {

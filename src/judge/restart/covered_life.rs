@@ -12,7 +12,7 @@ pub(super) static RULE: RestartRule = RestartRule {
     title: "The whole life of the process is covered",
     doc: Doc {
         means: "A kernel trace follows the process from its first program to its end and shows no contact outside a call.",
-        recognized: "A trace of the network over the whole life (class A), every call answered, the process's own exit on record: safe. With calls open it is a condition, as it is with a server's own log only (class B).",
+        recognized: "A trace of the network over the whole life (class A), no bytes sent on a socket whose peer the trace does not show, every call answered, the process's own exit on record: safe. With calls open it is a condition, as it is with a server's own log only (class B).",
         is_not: "A statement about local files: a start may rewrite them, as every start does.",
         to_do: "Start it.",
     },

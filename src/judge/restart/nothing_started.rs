@@ -9,7 +9,7 @@ pub(super) static RULE: RestartRule = RestartRule {
     title: "Nothing was started",
     doc: Doc {
         means: "No process was created: nothing ran, and nothing can have been reached.",
-        recognized: "The first executable could not be started (ENOENT, EACCES), and no other record shows a life of this run.",
+        recognized: "The first executable could not be started (ENOENT, EACCES), nothing was written to its stderr before, and no other record shows a life of this run.",
         is_not: "A wrapper or package runner that started and failed to start the server.",
         to_do: "Repair command, PATH or permissions, then start it.",
     },

@@ -9,7 +9,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "Authorization was denied",
     doc: Doc {
         means: "The gate in front of the action stayed closed.",
-        recognized: "`authorization_denied` as the call's last authorization event, no contact before or after it, and the end of the call on record. Without the end it is a condition.",
+        recognized: "`authorization_denied` as the call's last authorization event, no contact before or after it, nothing else that the server wrote inside the call, and the end of the call on record. Without the end it is a condition.",
         is_not: "A failed start of the server, and not a provider's 403.",
         to_do: "Grant the permission, then send it again.",
     },
@@ -44,6 +44,11 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     }
     if last.seen != Seen::AuthorizationDenied || was_granted || !facts.contacts.is_empty() || facts.blocking().is_some()
     {
+        return None;
+    }
+    // Whatever the server did besides asking stands before the gate or behind it.
+    let worked = [Seen::Handled, Seen::HandlerDone, Seen::ServerRequest].iter().any(|seen| facts.has(*seen));
+    if worked || super::began(facts) {
         return None;
     }
     let denied = Evidence::seen("shows that authorization was denied", last.mark);

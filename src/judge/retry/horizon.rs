@@ -5,12 +5,11 @@
 //! recorded, its absence speaks; where the capture is cut, it does not.
 
 use super::{
-    Attempt, Caution, Opinion, authorization_denied, not_forwarded, not_sent, refused_at_the_door, session_gone,
-    unreadable_request,
+    Attempt, Caution, Opinion, authorization_denied, invalid_arguments, method_not_found, not_forwarded, not_sent,
+    refused_at_the_door, session_gone, unknown_tool, unreadable_request,
 };
 
-/// The rules that prove of one attempt that it was not executed, and leave open what became of the next one. What fails
-/// again by itself (an unknown tool, invalid arguments, an unknown method) needs no such care.
+/// The rules that prove of one attempt that it was not executed, and leave open what became of the others.
 static REFUSALS: &[&str] = &[
     not_sent::RULE.id,
     not_forwarded::RULE.id,
@@ -18,6 +17,9 @@ static REFUSALS: &[&str] = &[
     session_gone::RULE.id,
     unreadable_request::RULE.id,
     authorization_denied::RULE.id,
+    unknown_tool::RULE.id,
+    invalid_arguments::RULE.id,
+    method_not_found::RULE.id,
 ];
 
 /// A proof about one attempt holds for its operation only as far as the capture goes.

@@ -9,7 +9,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "The arguments were rejected",
     doc: Doc {
         means: "The SDK validates the arguments against the tool's model and does not enter the function when they fail.",
-        recognized: "A validation text that names the called tool's own model (`1 validation error for payArguments`, `call[pay]`, `Invalid arguments for tool pay`), as −32602 or as `isError`; no handler, progress or contact on record.",
+        recognized: "A validation text that names the called tool's own model (`1 validation error for payArguments`, `call[pay]`, `Invalid arguments for tool pay`), as −32602 or as `isError`; no handler, progress, contact or other word of the server inside the call, and no `structuredContent` in the answer.",
         is_not: "A validation error of another model: a tool's own code validates its data too, in the middle of its work.",
         to_do: "Do not send it again unchanged. Correct the arguments.",
     },

@@ -44,7 +44,7 @@ use super::{
     doc::Doc,
 };
 use crate::{
-    correlate::{Author, Case, Contact, NONE, Seen, Strand, StrandFact},
+    correlate::{Author, Case, Contact, Mark, NONE, Seen, Strand, StrandFact},
     event::{ContentKind, RemarkKind, Wording},
     time::SECOND,
 };
@@ -306,6 +306,10 @@ pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal
     if facts.call.contested && facts.has(Seen::Contested) {
         return None;
     }
+    // What began may have done something before it was refused.
+    if began(facts) {
+        return None;
+    }
     // A client's own claim is no received frame.
     if facts.call.answer.author == Author::Client || facts.has(Seen::OtherAnswer) {
         return None;
@@ -320,13 +324,21 @@ pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal
     }
 }
 
+/// Whether the server wrote something between the request and its answer, or sent progress that may be this call's.
+fn began(facts: &CallFacts<'_>) -> bool {
+    let asked = facts.place().origin;
+    let strands = facts.run.into_iter().flat_map(|run| &run.strands);
+    let behind = |stray: Mark| stray.origin.source != asked.source || stray.origin >= asked;
+    facts.call.stirred || strands.filter_map(|strand| strand.stray_progress).any(behind)
+}
+
 /// A hop's "could not connect" speaks for the exchange only if it is the hop's only word about it.
 fn not_forwarded(facts: &CallFacts<'_>) -> Option<Refusal> {
     let rows: Vec<_> = facts.seen.iter().filter(|row| row.seen == Seen::NotForwarded).collect();
     let [row] = rows[..] else { return None };
     // One of several upstreams was dead; only the hop's own page shows that no other one answered.
-    let own_page = facts.call.answer.author == Author::Gateway
-        && facts.http.is_some_and(|http| http.content == ContentKind::Html);
+    let own_page =
+        facts.call.answer.author == Author::Gateway && facts.http.is_some_and(|http| http.content == ContentKind::Html);
     if row.number == 0 && !own_page {
         return None;
     }
@@ -380,18 +392,23 @@ fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
     }
     let single = upstream.is_some_and(|status| status == i32::from(http.status));
     let session_text = matches!(answer.wording, Wording::Session | Wording::NotInitialized);
+    // A message with the request's own id was made by who had read it: a challenge alone may come with one.
+    let answered = answer.echoes_id && !(answer.has_code && http.challenge);
     match http.status {
-        401 | 405 | 406 | 415 | 421 => Some(Refusal::AtTheDoor),
-        403 | 413 => Some(Refusal::AtTheDoor).filter(|_| !took_long(facts)),
+        401 | 403 | 405 | 406 | 413 | 415 | 421 => Some(Refusal::AtTheDoor).filter(|_| !answered && !took_long(facts)),
         404 if answer.has_code && answer.code == -32601 => {
-            Some(Refusal::MethodNotFound).filter(|_| method_is_unknown(facts))
+            Some(Refusal::MethodNotFound).filter(|_| method_not_found::method_is_unknown(facts))
         }
         404 if facts.call.session.is_some() || session_text => Some(Refusal::SessionGone { certain: single }),
         409 => Some(Refusal::SessionGone { certain: single }),
         400 if session_text => Some(Refusal::SessionGone { certain: single }),
         400 if answer.has_code && matches!(answer.code, -32020 | -32022) => Some(Refusal::AtTheDoor),
-        400 if answer.has_code && matches!(answer.code, -32700) => Some(Refusal::Unreadable),
-        400 if answer.has_code && answer.code == -32600 && answer.foreign_id => Some(Refusal::Unreadable),
+        400 if answer.has_code && answer.code == -32700 && !answer.echoes_id => {
+            Some(Refusal::Unreadable).filter(|_| !took_long(facts))
+        }
+        400 if answer.has_code && answer.code == -32600 && answer.foreign_id => {
+            Some(Refusal::Unreadable).filter(|_| !took_long(facts))
+        }
         400 if answer.has_code && matches!(answer.wording, Wording::Version | Wording::Header | Wording::Parse) => {
             Some(Refusal::AtTheDoor)
         }
@@ -405,8 +422,10 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
     let own_exchange = facts.http.is_some() && answer.foreign_id;
     if outcome == Outcome::JsonRpcError && answer.has_code {
         match answer.code {
-            -32700 | -32600 if own_exchange => return Some(Refusal::Unreadable),
-            -32601 if facts.method == "tools/call" && method_is_unknown(facts) => return Some(Refusal::MethodNotFound),
+            -32700 | -32600 if own_exchange && !took_long(facts) => return Some(Refusal::Unreadable),
+            -32601 if facts.method == "tools/call" && method_not_found::method_is_unknown(facts) => {
+                return Some(Refusal::MethodNotFound);
+            }
             _ => {}
         }
         if matches!(answer.wording, Wording::NotInitialized | Wording::Session) && own_exchange {
@@ -418,37 +437,10 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
         return None;
     }
     match answer.wording {
-        Wording::UnknownTool if list_lacks_tool(facts) => Some(Refusal::UnknownTool),
+        Wording::UnknownTool if unknown_tool::list_lacks_tool(facts) => Some(Refusal::UnknownTool),
         Wording::ArgumentValidation => Some(Refusal::InvalidArguments),
         _ => None,
     }
-}
-
-/// Whether a complete tool list, made before the answer, lacks the called tool.
-fn list_lacks_tool(facts: &CallFacts<'_>) -> bool {
-    let (Some(list), Some(target)) = (facts.run.and_then(crate::judge::RunFacts::complete_tools), facts.call.target)
-    else {
-        return false;
-    };
-    let before = facts.call.answered.is_some_and(|answered| {
-        if answered.origin.source == list.mark.origin.source {
-            list.mark.origin <= answered.origin
-        } else {
-            facts
-                .case
-                .placed(list.mark)
-                .zip(facts.case.placed(answered))
-                .is_some_and(|(list, answered)| list <= answered)
-        }
-    });
-    before && list.tools.iter().all(|tool| tool.name != target)
-}
-
-/// Whether nothing shows that the server serves the method: no tool list, and no call of it that was answered in any
-/// other way or received.
-fn method_is_unknown(facts: &CallFacts<'_>) -> bool {
-    let Some(run) = facts.run else { return false };
-    run.tools.is_none() && !run.serves(facts)
 }
 
 /// Whether an attempt provably was refused before dispatch.

@@ -2,7 +2,7 @@
 
 use super::{Attempt, Caution, Helps, Opinion, lower_first};
 use crate::{
-    correlate::{NONE, Transport},
+    correlate::{NONE, Seen, Transport},
     event::TroubleKind,
     judge::RunFacts,
 };
@@ -56,6 +56,9 @@ fn launched_wrongly(run: &RunFacts<'_>) -> bool {
 fn needs(attempt: &Attempt<'_, '_>, run: &RunFacts<'_>) -> Needs {
     if run.needs_new_process() {
         return Needs::NewProcess("Sending it again needs a new process");
+    }
+    if attempt.facts.has(Seen::WriteFailed) {
+        return Needs::NewProcess("Nobody reads its pipe any more, so sending it again needs a new process");
     }
     if !attempt.outcome.is_open() || over_http(attempt, run) || attempt.may_harm() {
         return Needs::Nothing;

@@ -5,7 +5,7 @@ use super::{Refusal, refusal};
 use crate::{
     correlate::Seen,
     event::Wording,
-    judge::{Evidence, Outcome},
+    judge::{CallFacts, Evidence, Outcome},
 };
 
 /// See [`RetryRule::doc`].
@@ -14,7 +14,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "The tool does not exist",
     doc: Doc {
         means: "There was no handler to run.",
-        recognized: "The answer names the called tool as unknown, and the run's complete tool list lacks it; no handler, progress or contact is on record for the call. Without the list the same is a condition.",
+        recognized: "The answer names the called tool as unknown, and the run's complete tool list lacks it; no handler, progress, contact or other word of the server is on record inside the call, and no notice behind the list says that it has changed. Without the list the same is a condition.",
         is_not: "The wording alone: a handler can raise \"unknown tool\" about something else.",
         to_do: "Do not send it again. Refresh the tool list.",
     },
@@ -50,4 +50,31 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
         Helps::No,
         attempt.end(),
     ))
+}
+
+/// Whether a complete tool list, made before the answer, lacks the called tool.
+pub(super) fn list_lacks_tool(facts: &CallFacts<'_>) -> bool {
+    let (Some(list), Some(target)) = (facts.run.and_then(crate::judge::RunFacts::complete_tools), facts.call.target)
+    else {
+        return false;
+    };
+    let before = facts.call.answered.is_some_and(|answered| {
+        if answered.origin.source == list.mark.origin.source {
+            list.mark.origin <= answered.origin
+        } else {
+            facts
+                .case
+                .placed(list.mark)
+                .zip(facts.case.placed(answered))
+                .is_some_and(|(list, answered)| list <= answered)
+        }
+    });
+    // A notice behind the list says that it is no longer the list.
+    let changed = facts.run.is_some_and(|run| {
+        let notices = run.strands.iter().filter_map(|strand| strand.tools_changed);
+        notices
+            .into_iter()
+            .any(|notice| notice.origin.source != list.mark.origin.source || notice.origin > list.mark.origin)
+    });
+    before && !changed && list.tools.iter().all(|tool| tool.name != target)
 }

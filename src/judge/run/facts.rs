@@ -197,8 +197,8 @@ impl<'c> RunFacts<'c> {
             .iter()
             .any(|other| other.witness == Witness::Server && other.pids.iter().any(|pid| strand.pids.contains(pid)));
         // A child that the trace shows being made may have gone on without it.
-        let of_source = self.case.strands.iter().filter(|other| other.source == strand.source);
-        let children = of_source.flat_map(|other| &other.events).any(|event| {
+        let of_source = || self.case.strands.iter().filter(|other| other.source == strand.source);
+        let children = of_source().flat_map(|other| &other.events).any(|event| {
             event.what == StrandFact::Remark(RemarkKind::ChildProcess)
                 && u32::try_from(event.number).is_ok_and(|parent| strand.pids.contains(&parent))
         });
@@ -207,8 +207,12 @@ impl<'c> RunFacts<'c> {
             self.case.contacts.iter().any(|contact| {
                 contact.attempt.origin.source.0 == strand.source && contact.stage == ReachStage::Announced
             });
+        // What ended the trace's view of the network ended it for the process, whichever thread it was.
+        let blind = of_source()
+            .flat_map(|other| &other.events)
+            .any(|event| event.what == StrandFact::Remark(RemarkKind::LevelChanged));
         let network = strand.events.iter().any(|event| event.what == StrandFact::Remark(RemarkKind::NetworkTraced));
-        if let (Some(from), Some(to), true) = (from, to, ours && network && !children && !silent) {
+        if let (Some(from), Some(to), true) = (from, to, ours && network && !children && !silent && !blind) {
             self.trace = Some(Coverage { from, to });
         }
     }
@@ -333,6 +337,7 @@ impl<'c> RunFacts<'c> {
         let lived = self.exited.is_some()
             || self.steps.contains_key(&PhaseEvent::Spawned)
             || self.steps.contains_key(&PhaseEvent::ExecutableReady)
+            || self.strands.iter().any(|strand| strand.spoke)
             || self.calls().any(call::answer_is_servers);
         let others = self.calls().any(|call| !self.recorded_together(mark, call));
         (!lived && !others).then_some(mark)
@@ -348,9 +353,9 @@ impl<'c> RunFacts<'c> {
         self.signs.get_or_init(|| Signs::of(self.case, self.run)).behind(asked.origin, call)
     }
 
-    /// Whether another call shows that the server serves the method of this one.
+    /// Whether the server or another call, in any of its runs, shows that it serves the method of this one.
     pub(in crate::judge) fn serves(&self, facts: &CallFacts<'_>) -> bool {
-        self.served.get_or_init(|| Served::of(self.case, self.run)).beside(facts.call.method, facts.index)
+        self.served.get_or_init(|| Served::of(self)).beside(facts.call.method, facts.index)
     }
 
     /// Another call that is possibly the same operation, and may have acted.

@@ -68,7 +68,7 @@ fn calls_of_one_run() {
 }
 
 #[test]
-#[ignore = "cubic: an operation is judged anew for each attempt, a contested view is sighted on each candidate"]
+#[ignore = "a contested view is sighted on each candidate, and each candidate is looked at for each view"]
 fn equal_open_calls_of_one_run() {
     grows_linearly(500, &|folder, count| {
         one_file(folder, "trace.jsonl", count, |text, call| {
@@ -84,7 +84,7 @@ fn equal_open_calls_of_one_run() {
 }
 
 #[test]
-#[ignore = "quadratic: `bind_contact` and `log_shows_calls` walk the calls of the run for each contact"]
+#[ignore = "each contact without a key is compared with all calls of its run: cheap, and quadratic"]
 fn contacts_of_one_run() {
     grows_linearly(500, &|folder, count| {
         one_file(folder, "server.log", count, |text, contact| {
@@ -102,7 +102,6 @@ fn contacts_of_one_run() {
 }
 
 #[test]
-#[ignore = "quadratic: `run_of` walks all calls for each contact"]
 fn contacts_without_a_key() {
     grows_linearly(500, &|folder, count| {
         one_file(folder, "server.log", count, |text, call| {

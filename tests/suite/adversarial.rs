@@ -83,6 +83,25 @@ fn no_trap_with_a_contact_says_that_a_tool_reached_nothing() {
     }
 }
 
+/// Which artifacts would settle the first tool call of a trap, and what was lost.
+fn missing(trap: &str) -> (Vec<String>, String) {
+    let report = report(&root().join("samples/adversarial").join(trap), ".");
+    let call = calls(&report).iter().find(|call| call["method"] == "tools/call").unwrap();
+    let artifacts = call["missing"].as_array().unwrap().iter().map(|row| row["artifact"].as_str().unwrap().to_owned());
+    (artifacts.collect(), report["coverage"]["loss"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn what_would_settle_it_is_there_to_be_fetched() {
+    let whole = vec!["whole copies of the files that are cut, damaged or missing".to_owned()];
+    assert_eq!(missing("broken-gz-beside-a-401"), (whole.clone(), "data".to_owned()));
+    assert_eq!(missing("denied-then-torn-attempt"), (whole, "data".to_owned()));
+    // Nothing is damaged here: what the second attempt did decides, up to its answer.
+    let (artifacts, loss) = missing("401-then-504-without-arguments");
+    assert_eq!(artifacts[0], "server stderr or phase log from 2026-07-22T14:00:02.000Z to 2026-07-22T14:00:18.000Z");
+    assert_eq!((artifacts.len(), loss.as_str()), (3, "none"));
+}
+
 #[test]
 fn a_request_sent_again_has_no_answer_of_its_own_yet() {
     let trap = root().join("samples/adversarial/refused-then-sent-again-unanswered");

@@ -6,7 +6,7 @@ use super::{
     milestones::{Milestones, Truth},
 };
 use crate::{
-    correlate::{AnswerKind, Case, Mark, Seen, Sighting},
+    correlate::{AnswerKind, Call, Case, Mark, Seen, Sighting},
     event::{Direction, PhaseEvent, ReachStage, Witness},
     judge::{
         Evidence, Outcome,
@@ -169,12 +169,13 @@ pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Op
     if retry.verdict == Caution::Unsafe || facts.class == EffectClass::None || retry.verdict == Caution::Safe {
         return Vec::new();
     }
-    if milestones.reached == Truth::False {
-        // It was refused, and only a later attempt could have done the work.
-        let artifact = "whole copies of the files that are cut or damaged";
+    if retry::lacks_the_rest(retry) {
+        let artifact = "whole copies of the files that are cut, damaged or missing";
         return vec![Missing { artifact, window: None, if_present: "unsafe", if_absent: "safe" }];
     }
-    let window = window(facts);
+    // An attempt that was refused did nothing: what the later ones did decides.
+    let refused = milestones.reached == Truth::False;
+    let window = if refused { window(facts, last_attempt(facts)) } else { window(facts, facts.call) };
     if facts.call.direction == Direction::ToClient {
         let artifact = "the client's log of what it was asked";
         return vec![Missing { artifact, window, if_present: "unsafe", if_absent: "unknown" }];
@@ -199,12 +200,19 @@ pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Op
     missing
 }
 
-/// From the request to the answer, as far as times tell.
-fn window(facts: &CallFacts<'_>) -> Option<Window> {
+/// The last attempt of the operation of a call.
+fn last_attempt<'c>(facts: &CallFacts<'c>) -> &'c Call {
+    let operation = facts.case.operation_of.get(&facts.index).map(|index| &facts.case.operations[*index as usize]);
+    let last = operation.and_then(|operation| operation.attempts.last()).unwrap_or(&facts.index);
+    &facts.case.calls[*last as usize]
+}
+
+/// From the request to the answer of `last`, as far as times tell.
+fn window(facts: &CallFacts<'_>, last: &Call) -> Option<Window> {
     let instant = |mark: Mark| {
         let digits = facts.case.sources[mark.origin.source.0 as usize].digits.min(3);
         mark.at.map(|at| Instant { at, digits })
     };
     let from = facts.call.asked.and_then(instant)?;
-    Some(Window { from, to: facts.call.answered.and_then(instant) })
+    Some(Window { from, to: last.answered.and_then(instant) })
 }

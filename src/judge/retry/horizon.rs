@@ -4,40 +4,22 @@
 //! corrects its headers, logs in, waits or connects again, and sends it again. Where that attempt would have been
 //! recorded, its absence speaks; where the capture is cut, it does not.
 
-use super::{
-    Attempt, Caution, Opinion, authorization_denied, invalid_arguments, method_not_found, not_forwarded, not_sent,
-    refused_at_the_door, session_gone, unknown_tool, unreadable_request,
-};
+use super::{Attempt, Caution, Opinion};
 
-/// The rules that prove of one attempt that it was not executed, and leave open what became of the others.
-static REFUSALS: &[&str] = &[
-    not_sent::RULE.id,
-    not_forwarded::RULE.id,
-    refused_at_the_door::RULE.id,
-    session_gone::RULE.id,
-    unreadable_request::RULE.id,
-    authorization_denied::RULE.id,
-    unknown_tool::RULE.id,
-    invalid_arguments::RULE.id,
-    method_not_found::RULE.id,
-];
+const CONDITION: &str = "it was not sent again by anyone in what the capture lacks";
 
-/// A proof about one attempt holds for its operation only as far as the capture goes.
+/// A proof about one attempt holds for its operation only as far as the capture goes. Whatever calls a request safe that
+/// may have an effect is such a proof: that this attempt was not executed.
 pub(super) fn with_later_attempts(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
-    if own.verdict != Caution::Safe || !attempt.may_harm() || !REFUSALS.contains(&own.rule) {
+    if own.verdict != Caution::Safe || !attempt.may_harm() || !attempt.facts.case.anywhere.lossy {
         return own;
     }
-    let Some(why) = open_end(attempt) else { return own };
-    let condition = "it was not sent again by anyone in what the capture lacks";
-    let reason = format!("{} {why}", own.reason);
-    Opinion::safe_if(own.rule, condition, reason, own.helps, own.proof)
+    let reason =
+        format!("{} A source of the capture is cut, damaged or missing: a later attempt may be missing.", own.reason);
+    Opinion::safe_if(own.rule, CONDITION, reason, own.helps, own.proof)
 }
 
-/// Why a later attempt may be missing.
-fn open_end(attempt: &Attempt<'_, '_>) -> Option<&'static str> {
-    let facts = attempt.facts;
-    if facts.case.anywhere.lossy {
-        return Some("A source of the capture is cut, damaged or missing: a later attempt may be missing.");
-    }
-    None
+/// Whether only what the capture lacks keeps a call from being safe.
+pub(in crate::judge) fn lacks_the_rest(opinion: &Opinion) -> bool {
+    opinion.condition.as_deref() == Some(CONDITION)
 }

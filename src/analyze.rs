@@ -341,15 +341,7 @@ struct Decoded<'b> {
 fn decode_block<'b>(format: Option<&'static Format>, source: SourceId, block: &'b mut Block) -> Decoded<'b> {
     let block: &'b Block = block;
     let mut sink = Sink::with_capacity(block.text.len() / EVENT_BYTES);
-    let mut leaks = redact::leaks(&block.text).into_iter().map(|at| block.offset + at as u64).peekable();
-    let mut secrets = Vec::new();
     for record in block.records(source) {
-        let end = record.origin.offset + record.text.len() as u64;
-        let mut inside = None;
-        while let Some(at) = leaks.next_if(|at| *at < end) {
-            inside = inside.or((at >= record.origin.offset).then_some(record.origin));
-        }
-        secrets.extend(inside);
         let text = ansi::strip(record.text, record.arena);
         if !text.trim_start().is_empty() {
             format::decode(format, &Record { text, ..record }, &mut sink);
@@ -357,7 +349,22 @@ fn decode_block<'b>(format: Option<&'static Format>, source: SourceId, block: &'
     }
     let last_line = block.text.rfind('\n').map_or(0, |end| end + 1) as u64;
     let torn_from = block.ends_without_newline.then_some(block.offset + last_line);
-    Decoded { notices: &block.notices, torn_from, secrets, sink }
+    Decoded { notices: &block.notices, torn_from, secrets: secrets(block, source), sink }
+}
+
+/// The records of a block that hold a secret, each once.
+fn secrets(block: &Block, source: SourceId) -> Vec<Origin> {
+    let mut leaks: Vec<u64> = redact::leaks(&block.text).into_iter().map(|at| block.offset + at as u64).collect();
+    if leaks.is_empty() {
+        return Vec::new();
+    }
+    leaks.sort_unstable();
+    let holds = |record: &Record<'_>| {
+        let begin = record.origin.offset;
+        let next = leaks.partition_point(|at| *at < begin);
+        leaks.get(next).is_some_and(|at| *at < begin + record.text.len() as u64)
+    };
+    block.records(source).filter(holds).map(|record| record.origin).collect()
 }
 
 /// Who a file's name says wrote it. A hint: content decides where it can.

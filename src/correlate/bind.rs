@@ -1,12 +1,8 @@
-//! Binds evidence without keys: contacts to runs and calls, access log lines to exchanges, a client's remarks to the
-//! one call they can mean. What fits more than one thing stays unbound, and then proves nothing and blocks "safe".
+//! Binds evidence without keys: contacts to runs and calls, a client's remarks to the one call they can mean. What fits more than one thing stays unbound, and then proves nothing and blocks "safe".
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{
-    AccessRow, Anywhere, Basis, Case, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact, UpstreamRow,
-    reach,
-};
+use super::{Basis, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact};
 use crate::{
     event::{Direction, ReachSource, ReachStage, RemarkKind, Witness, is_effect_free},
     symbol::Symbol,
@@ -14,7 +10,7 @@ use crate::{
 };
 
 /// Two clocks of one incident may differ by this much before a window excludes a record.
-const SLACK: i64 = SECOND;
+pub(super) const SLACK: i64 = SECOND;
 
 /// The calls of a run that may have an effect: looked through once for all contacts of the run.
 #[derive(Debug, Default)]
@@ -148,14 +144,14 @@ impl Correlator {
         }
         let kept = self.corroborate(contacts);
         if kept.iter().any(|index| self.case.contacts[*index as usize].call == NONE) {
-            let open = self.effectful_calls(run);
+            let calls = self.effectful_calls(run);
             for index in &kept {
                 let contact = self.case.contacts[*index as usize];
                 if contact.call == NONE {
-                    let outside = contact.outside && self.log_shows_calls(&open, &contact);
+                    let outside = contact.outside && self.log_shows_calls(&calls, &contact);
                     self.case.contacts[*index as usize].outside = outside;
                     if !outside {
-                        self.bind_contact(&open.to_server, *index);
+                        self.bind_contact(&calls.to_server, *index);
                     }
                 }
             }
@@ -168,81 +164,6 @@ impl Correlator {
             } else {
                 self.case.contacts_of.entry(contact.call).or_default().push(index);
             }
-        }
-    }
-
-    /// One contact seen by the process, the kernel and the service is one contact: records of different kinds with the
-    /// same method and path are paired in order, where their counts agree. Returns what remains.
-    fn corroborate(&mut self, contacts: Vec<u32>) -> Vec<u32> {
-        let mut groups: FxHashMap<(Option<Symbol>, Option<Symbol>), Vec<u32>> = FxHashMap::default();
-        for index in &contacts {
-            let contact = &self.case.contacts[*index as usize];
-            if contact.stage > ReachStage::NotConnected && contact.path.is_some() {
-                groups.entry((contact.method, contact.path)).or_default().push(*index);
-            }
-        }
-        let mut gone: FxHashSet<u32> = FxHashSet::default();
-        let mut groups: Vec<_> = groups.into_values().collect();
-        groups.sort_unstable();
-        for group in groups {
-            let mut by_kind: Vec<(u8, Vec<u32>)> = Vec::new();
-            for index in group {
-                let rank = vouch_rank(self.case.contacts[index as usize].vouched);
-                match by_kind.iter_mut().find(|(known, _)| *known == rank) {
-                    Some((_, list)) => list.push(index),
-                    None => by_kind.push((rank, vec![index])),
-                }
-            }
-            by_kind.sort_unstable();
-            let Some((_, base)) = by_kind.first().cloned() else { continue };
-            for (_, others) in &by_kind[1..] {
-                if others.len() != base.len() {
-                    self.corroborate_nearest(&base, others, &mut gone);
-                    continue;
-                }
-                for (first, other) in base.iter().zip(others) {
-                    self.join_contacts(*first, *other);
-                    gone.insert(*other);
-                }
-            }
-        }
-        contacts.into_iter().filter(|index| !gone.contains(index)).collect()
-    }
-
-    /// Where the counts differ, a record joins the only one of the other kind within the slack.
-    fn corroborate_nearest(&mut self, base: &[u32], others: &[u32], gone: &mut FxHashSet<u32>) {
-        for other in others {
-            let Some(at) = self.case.placed(self.case.contacts[*other as usize].attempt) else { continue };
-            let near = |index: &&u32| {
-                let contact = &self.case.contacts[**index as usize];
-                self.case.placed(contact.attempt).is_some_and(|first| (first.0 - at.0).abs() <= SLACK)
-            };
-            let mut close = base.iter().filter(near);
-            if let (Some(first), None) = (close.next().copied(), close.next())
-                && self.case.contacts[first as usize].corroborated.is_none()
-            {
-                self.join_contacts(first, *other);
-                gone.insert(*other);
-            }
-        }
-    }
-
-    fn join_contacts(&mut self, first: u32, other: u32) {
-        let other = self.case.contacts[other as usize];
-        let contact = &mut self.case.contacts[first as usize];
-        contact.corroborated = contact.corroborated.or(Some(other.attempt));
-        contact.stage = contact.stage.max(other.stage);
-        contact.result = contact.result.or(other.result);
-        if contact.status == 0 {
-            contact.status = other.status;
-        }
-        if contact.pairs.is_empty() {
-            contact.pairs = other.pairs;
-        }
-        if contact.call == NONE && !contact.outside {
-            contact.call = other.call;
-            contact.bound = other.bound;
-            contact.outside = other.outside;
         }
     }
 
@@ -358,135 +279,6 @@ impl Correlator {
         SIGNS.iter().any(|sign| target.contains(sign)) || PATHS.contains(&path)
     }
 
-    /// Access log lines: traffic of an MCP endpoint says which hop had the request; the log of any other service says
-    /// that the service was reached.
-    pub(super) fn resolve_access(&mut self) {
-        let paths = self.endpoint_paths();
-        let rows = std::mem::take(&mut self.access);
-        let ingress: FxHashSet<usize> = rows
-            .iter()
-            .filter(|row| self.is_endpoint(row, &paths))
-            .map(|row| super::source_index(row.mark.origin))
-            .collect();
-        for row in &rows {
-            if self.is_endpoint(row, &paths) {
-                self.hop(row);
-            } else if !ingress.contains(&super::source_index(row.mark.origin)) && row.witness != Some(Witness::Server) {
-                self.service_log(row);
-            }
-        }
-    }
-
-    /// Paths of the MCP endpoints that exchanges showed.
-    fn endpoint_paths(&self) -> FxHashSet<String> {
-        let mut paths: FxHashSet<String> =
-            ["/mcp", "/sse", "/messages", "/messages/", "/mcp/"].into_iter().map(str::to_owned).collect();
-        for strand in &self.case.strands {
-            if let Some(endpoint) = strand.endpoint {
-                let endpoint = self.case.name(endpoint);
-                let rest = endpoint.split_once("://").map_or(endpoint, |(_, rest)| rest);
-                if let Some(at) = rest.find('/') {
-                    paths.insert(rest[at..].to_owned());
-                }
-            }
-        }
-        paths
-    }
-
-    fn is_endpoint(&self, row: &AccessRow, paths: &FxHashSet<String>) -> bool {
-        row.session.is_some() || row.mcp_method.is_some() || paths.contains(self.case.name(row.path))
-    }
-
-    /// The log of a service that is not the endpoint.
-    fn service_log(&mut self, row: &AccessRow) {
-        let target = if self.case.name(row.host).is_empty() {
-            self.case.symbols.intern("service of this log")
-        } else {
-            row.host
-        };
-        let local = reach::is_local(self.case.name(target));
-        self.case.contacts.push(Contact {
-            attempt: row.mark,
-            result: (row.status != 0).then_some(row.mark),
-            corroborated: None,
-            stage: if row.status == 0 { ReachStage::Attempted } else { ReachStage::Answered },
-            vouched: ReachSource::ServiceLog,
-            witness: Witness::Network,
-            target,
-            path: Some(row.path),
-            method: Some(row.method),
-            status: row.status,
-            refused: false,
-            failed: false,
-            kind: ContactKind::Service,
-            local,
-            retries: false,
-            action: None,
-            phase: None,
-            pairs: row.pairs,
-            idempotency_key: 0,
-            strand: row.strand,
-            run: NONE,
-            call: NONE,
-            bound: Basis::Absent,
-            outside: false,
-            run_id: row.run_id,
-            pid: 0,
-        });
-    }
-
-    /// A line of a hop in front of the server joins the one POST it can be: same session, same status, window that
-    /// holds it.
-    fn hop(&mut self, row: &AccessRow) {
-        if self.case.name(row.method) != "POST" {
-            return;
-        }
-        let (seen, number) = match row.upstream {
-            UpstreamRow::Untold => return,
-            UpstreamRow::None | UpstreamRow::ConnectFailed => (Seen::NotForwarded, i32::from(row.status)),
-            UpstreamRow::Once(status) => (Seen::ForwardedOnce, i32::from(status)),
-            UpstreamRow::Several(status) => (Seen::ForwardedAgain, i32::from(status)),
-        };
-        let mut fitting = (0_u32..).zip(&self.case.calls).filter(|(_, call)| {
-            let http = self.case.http(call);
-            let named = row.mcp_name.is_none_or(|name| call.target.is_none_or(|target| target == name));
-            let session = row.session.is_none() || call.session.is_none() || row.session == call.session;
-            let status = match (row.status, row.upstream) {
-                // An error log names no status: a refused upstream can only be behind a gateway's own error.
-                (0, UpstreamRow::ConnectFailed) => {
-                    http.is_some_and(|http| matches!(http.status, 502..=504)) && self.ends_with(row, call)
-                }
-                (0, _) => true,
-                (status, _) => http.is_some_and(|http| http.status == status),
-            };
-            http.is_some() && named && session && status && self.row_within(row, call)
-        });
-        let only = fitting.next().map(|(index, _)| index);
-        let several = fitting.next().is_some();
-        if let (Some(call), false) = (only, several) {
-            let witness = row.witness.unwrap_or(Witness::Proxy);
-            self.sight(call, seen, witness, row.mark, number);
-        }
-    }
-
-    /// A failed connection is answered at once: the exchange ends where the row stands.
-    fn ends_with(&self, row: &AccessRow, call: &super::Call) -> bool {
-        let at = self.case.placed(row.mark);
-        let end = call.answered.and_then(|mark| self.case.placed(mark));
-        at.zip(end).is_some_and(|(at, end)| (end.0 - at.0).abs() <= SLACK)
-    }
-
-    fn row_within(&self, row: &AccessRow, call: &super::Call) -> bool {
-        let Some(end) = self.case.placed(row.mark).map(|at| at.0) else { return false };
-        let Some(from) = call.asked.and_then(|mark| self.case.placed(mark)).map(|at| at.0) else { return false };
-        let to = call.answered.and_then(|mark| self.case.placed(mark)).map_or(i64::MAX, |at| at.0);
-        // A log with whole seconds places its record anywhere in that second.
-        let coarse = self.case.sources[super::source_index(row.mark.origin)].digits == 0;
-        let slack = if coarse { SLACK } else { SLACK / 20 };
-        let begins = row.started.map_or(end, |started| started.0);
-        begins >= from - slack && end <= to.saturating_add(slack) && (row.failed || end >= from - slack)
-    }
-
     /// A client's "timed out" that names no request is about the only call of its run that has no answer.
     fn bind_remarks(&mut self) {
         for run in 0..self.case.runs.len() {
@@ -513,48 +305,5 @@ impl Correlator {
                 self.sight(call, seen, witness, mark, 0);
             }
         }
-    }
-
-    pub(super) fn finish(mut self) -> Case {
-        let mut by_run: Vec<Vec<u32>> = vec![Vec::new(); self.case.runs.len()];
-        for (run, contacts) in by_run.iter_mut().zip(&self.case.runs) {
-            run.clone_from(&contacts.contacts);
-        }
-        for (run, mut contacts) in self.case.runs.iter_mut().zip(by_run) {
-            contacts.sort_by_key(|index| self.case.contacts[*index as usize].attempt.origin);
-            run.contacts = contacts;
-        }
-        self.case.loose = (0_u32..)
-            .zip(&self.case.contacts)
-            .filter(|(_, contact)| contact.run == NONE && contact.stage >= ReachStage::Attempted)
-            .map(|(index, _)| index)
-            .collect();
-        self.case.servers = super::Servers::new(&self.case);
-        self.case.anywhere = self.anywhere();
-        self.case
-    }
-
-    fn anywhere(&self) -> Anywhere {
-        let contact = |index: &u32| &self.case.contacts[*index as usize];
-        let mut outside = self.case.runs.iter().flat_map(|run| &run.contacts).chain(&self.case.loose).map(contact);
-        Anywhere {
-            lossy: self.unread || self.case.sources.iter().any(|source| source.lossy),
-            service_log: self.case.contacts.iter().any(|contact| contact.vouched == ReachSource::ServiceLog),
-            attempt_outside_calls: outside.any(|contact| contact.stage >= ReachStage::Attempted),
-        }
-    }
-}
-
-/// Order in which kinds of records lay the ground for one contact: the process that made it, then its libraries and
-/// spans, then the kernel, then the service.
-fn vouch_rank(vouched: ReachSource) -> u8 {
-    match vouched {
-        ReachSource::PhaseEvent => 0,
-        ReachSource::Span => 1,
-        ReachSource::LibraryLine => 2,
-        ReachSource::TypedError => 3,
-        ReachSource::KernelTrace => 4,
-        ReachSource::Egress => 5,
-        ReachSource::ServiceLog => 6,
     }
 }

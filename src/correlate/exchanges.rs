@@ -170,7 +170,7 @@ impl Correlator {
 
     /// An answer with the request's own id.
     fn http_answer(&mut self, call: u32, answer: &Answer<'_>, exchange: &Exchange<'_>, witness: Witness, mark: Mark) {
-        let seen = super::messages::answered_as(witness, Direction::ToClient);
+        let seen = super::answers::answered_as(witness, Direction::ToClient);
         self.case.calls[call as usize].answer = AnswerFacts::default();
         self.attach_answer(call, answer, seen, witness, mark, None, false);
         if failed_status(exchange.status) {
@@ -240,7 +240,7 @@ impl Correlator {
         self.close_call(call);
         let slot = &mut self.case.calls[call as usize];
         slot.answered = Some(mark);
-        slot.answered_as = super::messages::answered_as(witness, Direction::ToClient);
+        slot.answered_as = super::answers::answered_as(witness, Direction::ToClient);
         slot.answer = facts;
     }
 

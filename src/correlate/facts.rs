@@ -371,6 +371,13 @@ pub struct Contact {
     pub pid: u32,
 }
 
+impl Contact {
+    /// Whether bytes went out, or may have.
+    pub fn is_attempt(&self) -> bool {
+        self.stage >= ReachStage::Attempted
+    }
+}
+
 /// Kind of a target (`verdicts.md` 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ContactKind {

@@ -4,9 +4,14 @@
 //! source recorded it) and the calls in them. Afterwards strands are joined into runs, the views of one call by several
 //! witnesses into one call, and evidence without keys is bound where exactly one binding fits. Judges nothing.
 
+mod access;
+mod answers;
 mod bind;
+mod corroborate;
 mod exchanges;
 mod facts;
+mod finish;
+mod fit;
 mod lane;
 mod merge;
 mod messages;

@@ -4,11 +4,14 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Correlator, Run, Strand, StrandFact, merge::SAME_EXCHANGE};
+use super::{
+    Correlator, Run, Strand, StrandFact,
+    fit::{Names, View, meet},
+};
 use crate::{
     event::{PhaseEvent, RemarkKind, Witness},
     symbol::Symbol,
-    time::{SECOND, Timestamp},
+    time::SECOND,
 };
 
 /// Clocks of one incident may differ by this much before a window no longer fits.
@@ -285,174 +288,6 @@ impl Correlator {
             _ => true,
         }
     }
-
-    fn view(&self, strands: &[u32]) -> View {
-        let mut view = View::default();
-        for strand in strands {
-            let strand = &self.case.strands[*strand as usize];
-            view.sources.insert(strand.source);
-            view.run_id = view.run_id.or(strand.run_id.map(|run| (run, strand.life)));
-            view.process |= strand.saw_process();
-            view.names.add(&Names::of(strand));
-            view.sessions.extend(&strand.sessions);
-            view.endpoints.extend(strand.endpoint);
-            if let Some(call) = strand.calls.first() {
-                let window = self.case.placed(strand.first).zip(self.case.placed(strand.last));
-                view.witnesses.push((self.case.calls[*call as usize].witness, window));
-            }
-            for at in [strand.first, strand.last] {
-                if let Some(at) = self.case.placed(at) {
-                    let (first, last) = view.window.unwrap_or((at, at));
-                    view.window = Some((first.min(at), last.max(at)));
-                }
-            }
-            if strand.calls.len() > view.calls.len() {
-                view.calls.clone_from(&strand.calls);
-            }
-        }
-        view
-    }
-
-    fn fits(&self, a: &View, b: &View, slack: i64) -> bool {
-        if a.run_id.is_some() && b.run_id.is_some() {
-            return false;
-        }
-        if let (Some(a), Some(b)) = (a.window, b.window)
-            && !meet(a, b, slack)
-        {
-            return false;
-        }
-        if differ(&a.sessions, &b.sessions) {
-            return false;
-        }
-        if a.calls.is_empty() || b.calls.is_empty() {
-            // Lives without calls fit by window alone, and only a process fits a process.
-            return a.process
-                && b.process
-                && !a.names.differ(&b.names)
-                && a.window.is_some()
-                && b.window.is_some()
-                && a.calls.len() + b.calls.len() < 8;
-        }
-        // Another address is another hop where each call there lies inside the same call here. Otherwise other names, and
-        // two views by one kind of witness, are of two conversations, unless they recorded each request at one time.
-        if differ(&a.endpoints, &b.endpoints) {
-            return self.calls_agree(&a.calls, &b.calls, |inner, outer| self.encloses(outer, inner))
-                || self.calls_agree(&a.calls, &b.calls, |outer, inner| self.encloses(outer, inner));
-        }
-        let one_kind = a.has_one_kind_with(b);
-        !a.names.differ(&b.names)
-            && self.calls_agree(&a.calls, &b.calls, |one, other| !one_kind || self.at_one_time(one, other))
-    }
-
-    /// Every call of the shorter list stands in the longer one, in order.
-    fn calls_agree(&self, a: &[u32], b: &[u32], also: impl Fn(u32, u32) -> bool) -> bool {
-        let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-        let mut rest = long.iter();
-        short.iter().all(|call| rest.any(|other| self.same_call(*call, *other) && also(*call, *other)))
-    }
-
-    /// Whether two requests may be one that was recorded twice: stamps that both have agree.
-    fn at_one_time(&self, a: u32, b: u32) -> bool {
-        let at = |call: u32| self.case.placed(self.case.calls[call as usize].asked?);
-        match (at(a), at(b)) {
-            (Some(a), Some(b)) => a.0.abs_diff(b.0) <= SAME_EXCHANGE,
-            _ => false,
-        }
-    }
-
-    /// Whether one call lies inside the placed window of another.
-    fn encloses(&self, outer: u32, inner: u32) -> bool {
-        let window = |call: u32| {
-            let call = &self.case.calls[call as usize];
-            Some((self.case.placed(call.asked?)?, call.answered.and_then(|mark| self.case.placed(mark))))
-        };
-        let (Some(outer), Some(inner)) = (window(outer), window(inner)) else { return false };
-        let begun = inner.0;
-        outer.0 <= inner.0
-            && outer != inner
-            && match (outer.1, inner.1) {
-                (Some(outer), Some(inner)) => inner <= outer,
-                (Some(outer), None) => begun <= outer,
-                (None, _) => true,
-            }
-    }
-
-    /// Whether two views can be of one call: nothing that both recorded differs.
-    pub(super) fn same_call(&self, a: u32, b: u32) -> bool {
-        let (a, b) = (&self.case.calls[a as usize], &self.case.calls[b as usize]);
-        let ids = a.id == b.id
-            || a.id == super::RpcId::Unknown
-            || b.id == super::RpcId::Unknown
-            || self.other_spelling(a.id) == Some(b.id);
-        let both = |x: Option<Symbol>, y: Option<Symbol>| x.is_none() || y.is_none() || x == y;
-        ids && a.method == b.method
-            && a.direction == b.direction
-            && both(a.target, b.target)
-            && both(a.session, b.session)
-            && (a.args == b.args || a.args == super::Key::default() || b.args == super::Key::default())
-    }
-}
-
-/// A kind of witness that recorded calls, and when.
-type Watched = (Witness, Option<(Timestamp, Timestamp)>);
-
-/// What a component looks like to another one.
-#[derive(Default)]
-struct View {
-    sources: FxHashSet<u32>,
-    run_id: Option<(Symbol, u32)>,
-    process: bool,
-    names: Names,
-    sessions: FxHashSet<Symbol>,
-    endpoints: FxHashSet<Symbol>,
-    /// Who recorded its calls, and when.
-    witnesses: Vec<Watched>,
-    window: Option<(Timestamp, Timestamp)>,
-    calls: Vec<u32>,
-}
-
-impl View {
-    /// Whether one kind of witness has recorded calls of both, and no other view can be what joins them: two clients that
-    /// follow one another may both have gone through one proxy.
-    fn has_one_kind_with(&self, other: &Self) -> bool {
-        let mut pairs = self.witnesses.iter().flat_map(|one| other.witnesses.iter().map(move |two| (one, two)));
-        let at_once = |(one, two): (&Watched, &Watched)| {
-            one.0 == two.0 && one.1.zip(two.1).is_none_or(|(one, two)| meet(one, two, 0))
-        };
-        pairs.clone().any(at_once) || pairs.all(|(one, two)| one.0 == two.0)
-    }
-}
-
-/// What parties are called, by who says so: what a client calls a server is seldom what the server calls itself.
-#[derive(Default)]
-struct Names([FxHashSet<Symbol>; 3]);
-
-impl Names {
-    fn of(strand: &Strand) -> Self {
-        let given = strand.server.filter(|_| strand.server != strand.server_info);
-        Self([given, strand.server_info, strand.client_info].map(|name| name.into_iter().collect()))
-    }
-
-    fn add(&mut self, other: &Self) {
-        for (names, more) in self.0.iter_mut().zip(&other.0) {
-            names.extend(more);
-        }
-    }
-
-    /// Whether both know a name of one kind and share none.
-    fn differ(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).any(|(a, b)| differ(a, b))
-    }
-}
-
-/// Whether both are known and nothing is common.
-fn differ(a: &FxHashSet<Symbol>, b: &FxHashSet<Symbol>) -> bool {
-    !a.is_empty() && !b.is_empty() && a.is_disjoint(b)
-}
-
-fn meet(a: (Timestamp, Timestamp), b: (Timestamp, Timestamp), slack: i64) -> bool {
-    a.0.0 <= b.1.0.saturating_add(slack) && b.0.0 <= a.1.0.saturating_add(slack)
 }
 
 impl Strand {

@@ -5,7 +5,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Case;
-use crate::{event::ReachStage, symbol::Symbol};
+use crate::symbol::Symbol;
 
 /// Runs and contacts by server.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ impl Servers {
             servers.runs.entry(server).or_default().push(index);
             let outside = run.contacts.iter().copied().filter(|contact| {
                 let contact = &case.contacts[*contact as usize];
-                contact.stage >= ReachStage::Attempted && contact.outside
+                contact.is_attempt() && contact.outside
             });
             servers.outside.entry(server).or_default().extend(outside);
         }

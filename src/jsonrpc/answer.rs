@@ -52,14 +52,7 @@ impl<'a> Visitor<'a> for ResultSeed<'_, 'a> {
                     shape.is_error = if matches!(raw, "true" | "false") { Member::Valid } else { Member::Invalid };
                     shape.failed = raw == "true";
                 }
-                "resultType" => {
-                    shape.result_type = match map.next_value_seed(reader.text())? {
-                        Some("complete") => ResultType::Complete,
-                        Some("input_required") => ResultType::InputRequired,
-                        Some("task") => ResultType::Task,
-                        _ => ResultType::Unknown,
-                    };
-                }
+                "resultType" => shape.result_type = result_type(map.next_value_seed(reader.text())?),
                 "task" => shape.task = map.next_value::<&'a RawValue>()?.get().starts_with('{'),
                 "structuredContent" => shape.structured = map.next_value::<&'a RawValue>()?.get() != "null",
                 "capabilities" => shape.serves_tools = declares_tools(map.next_value::<&'a RawValue>()?.get()),
@@ -86,11 +79,19 @@ impl<'a> Visitor<'a> for ResultSeed<'_, 'a> {
         } else if let Some(raw) = tools {
             detail = Detail::Tools(reader.arena().alloc(tool_list(raw, partial, reader)));
         }
-        let mut named = None;
-        if shape.failed {
-            (shape.wording, named) = content.map_or((Wording::Other, None), |raw| first_text(raw, reader));
-        }
+        let named;
+        (shape.wording, named) =
+            content.filter(|_| shape.failed).map_or((Wording::Other, None), |raw| first_text(raw, reader));
         Ok((shape, detail, named))
+    }
+}
+
+fn result_type(name: Option<&str>) -> ResultType {
+    match name {
+        Some("complete") => ResultType::Complete,
+        Some("input_required") => ResultType::InputRequired,
+        Some("task") => ResultType::Task,
+        _ => ResultType::Unknown,
     }
 }
 

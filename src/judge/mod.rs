@@ -23,7 +23,7 @@ pub use call::{CallFacts, CallVerdict, Milestones, Missing, Truth, Window};
 pub use doc::Doc;
 pub use finding::{Confidence, FINDING_RULES, Finding, FindingRule, Severity};
 pub use outcome::{Layer, Outcome};
-pub use reach::{ReachAnswer, ReachVerdict, Target};
+pub use reach::{ReachVerdict, Target};
 pub use restart::{RESTART_RULES, RestartRule};
 pub use retry::{Caution, Helps, Opinion, RETRY_RULES, RetryRule};
 pub use run::{Answer, RunFacts, RunVerdict};

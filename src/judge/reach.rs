@@ -2,37 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    CallFacts, Evidence, Milestones, Place, RunFacts,
-    call::{Truth, is_attempt},
-};
+use super::{Answer, CallFacts, Evidence, Milestones, Place, RunFacts, call::Truth};
 use crate::{
     correlate::{Basis, Case, Contact, ContactKind},
     event::{ReachSource, ReachStage, Witness},
     symbol::Symbol,
 };
-
-/// Yes, no, or unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ReachAnswer {
-    /// An attempt is on record.
-    Yes,
-    /// Excluded by coverage, or because the request provably was not reached.
-    No,
-    /// Neither.
-    Unknown,
-}
-
-impl ReachAnswer {
-    /// The word used in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Yes => "yes",
-            Self::No => "no",
-            Self::Unknown => "unknown",
-        }
-    }
-}
 
 /// One target that was reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +28,7 @@ pub struct Target {
 #[derive(Clone, Debug)]
 pub struct ReachVerdict {
     /// Yes, no or unknown.
-    pub answer: ReachAnswer,
+    pub answer: Answer,
     /// How strong.
     pub basis: Basis,
     /// The targets, in order of first contact.
@@ -75,7 +50,7 @@ pub(super) fn basis(contact: &Contact) -> Basis {
 
 /// Reach of a call.
 pub(super) fn call_reach(facts: &CallFacts<'_>, milestones: &Milestones) -> ReachVerdict {
-    let contacts: Vec<&Contact> = facts.contacts.iter().copied().filter(|contact| is_attempt(contact)).collect();
+    let contacts: Vec<&Contact> = facts.contacts.iter().copied().filter(|contact| contact.is_attempt()).collect();
     if !contacts.is_empty() {
         return reached(facts.case, &contacts);
     }
@@ -98,7 +73,7 @@ pub(super) fn run_reach(facts: &RunFacts<'_>) -> ReachVerdict {
         .contacts
         .iter()
         .map(|contact| &facts.case.contacts[*contact as usize])
-        .filter(|contact| is_attempt(contact) && contact.outside)
+        .filter(|contact| contact.is_attempt() && contact.outside)
         .collect();
     if !contacts.is_empty() {
         return reached(facts.case, &contacts);
@@ -131,11 +106,11 @@ fn covered(run: &RunFacts<'_>, facts: &CallFacts<'_>) -> Option<Evidence> {
 }
 
 fn no(evidence: Vec<Evidence>, basis: Basis) -> ReachVerdict {
-    ReachVerdict { answer: ReachAnswer::No, basis, targets: Vec::new(), evidence }
+    ReachVerdict { answer: Answer::No, basis, targets: Vec::new(), evidence }
 }
 
 fn unknown() -> ReachVerdict {
-    ReachVerdict { answer: ReachAnswer::Unknown, basis: Basis::Absent, targets: Vec::new(), evidence: Vec::new() }
+    ReachVerdict { answer: Answer::Unknown, basis: Basis::Absent, targets: Vec::new(), evidence: Vec::new() }
 }
 
 fn reached(case: &Case, contacts: &[&Contact]) -> ReachVerdict {
@@ -159,7 +134,7 @@ fn reached(case: &Case, contacts: &[&Contact]) -> ReachVerdict {
         std::iter::once(Evidence::seen(role, contact.attempt)).chain(second)
     });
     ReachVerdict {
-        answer: ReachAnswer::Yes,
+        answer: Answer::Yes,
         basis: contacts.iter().map(|contact| basis(contact)).max().unwrap_or(Basis::SelfReported),
         targets: order.iter().filter_map(|target| targets.remove(target)).collect(),
         evidence: evidence.collect(),

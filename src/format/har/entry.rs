@@ -251,12 +251,7 @@ impl<'a> Read<'a> {
     fn exchange(mut self, record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
         let arena = record.arena;
         let mut answered = self.answered(arena);
-        let mut failure = match self.given.status {
-            1.. => None,
-            // What refutes a cause may stand behind the cut.
-            _ if !self.entry.whole => Some(HttpFailure::Broken),
-            _ => Some(self.given.failure.cause(arena)),
-        };
+        let mut failure = self.failure(arena);
         if self.given.failure.intercepted() {
             // The browser tool made the answer up: nobody else saw the request, and no server said this.
             self.given.status = 0;
@@ -298,6 +293,16 @@ impl<'a> Read<'a> {
         let kind = Kind::Exchange(arena.alloc(exchange));
         sink.push(Event { origin: record.origin, at, witness: None, keys, kind });
         entry.twice || asked.twice || given.twice || answered.oddities.duplicate_key
+    }
+
+    /// Why there was no answer.
+    fn failure(&self, arena: &'a Bump) -> Option<HttpFailure> {
+        match self.given.status {
+            1.. => None,
+            // What refutes a cause may stand behind the cut.
+            _ if !self.entry.whole => Some(HttpFailure::Broken),
+            _ => Some(self.given.failure.cause(arena)),
+        }
     }
 
     fn keys(&self, answered: &Answered<'a>, mcp: bool) -> Keys<'a> {

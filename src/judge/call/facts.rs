@@ -2,7 +2,7 @@
 
 use crate::{
     correlate::{AnswerKind, Author, Call, Case, Contact, HttpFacts, Mark, Seen, Sighting, ToolFacts},
-    event::{Direction, PhaseEvent, ReachStage, Witness, is_effect_free},
+    event::{Direction, PhaseEvent, Witness, is_effect_free},
     judge::{Evidence, RunFacts},
 };
 
@@ -105,7 +105,7 @@ impl<'c> CallFacts<'c> {
             .find(|row| receipts.contains(&row.seen) || row.seen == Seen::Responded && row.witness == Witness::Server);
         first
             .map(|row| row.mark)
-            .or_else(|| self.contacts.iter().find(|c| is_attempt(c)).map(|contact| contact.attempt))
+            .or_else(|| self.contacts.iter().find(|c| c.is_attempt()).map(|contact| contact.attempt))
     }
 
     /// Proof that the request never left the client or never arrived at a living process.
@@ -166,7 +166,7 @@ impl<'c> CallFacts<'c> {
     pub fn attempts(&self) -> impl Iterator<Item = &&'c Contact> {
         use crate::correlate::ContactKind;
         self.contacts.iter().filter(|contact| {
-            is_attempt(contact) && matches!(contact.kind, ContactKind::Service | ContactKind::Credential)
+            contact.is_attempt() && matches!(contact.kind, ContactKind::Service | ContactKind::Credential)
         })
     }
 
@@ -189,11 +189,6 @@ impl<'c> CallFacts<'c> {
             (method, _) => format!("the {method} request"),
         }
     }
-}
-
-/// Whether bytes of a contact went out, or may have.
-pub(in crate::judge) fn is_attempt(contact: &Contact) -> bool {
-    contact.stage >= ReachStage::Attempted
 }
 
 /// Whether the answer that decides was made by the server.
@@ -256,7 +251,7 @@ pub(in crate::judge) fn last_event(case: &Case, index: u32) -> Option<(PhaseEven
         .filter(|row| !(not_sent && row.seen == Seen::Sent))
         .filter_map(|row| event_of(method, row, call).map(|event| (event, row.mark)));
     let contacts =
-        case.contacts_of(index).filter(|contact| is_attempt(contact) && method == "tools/call").map(|contact| {
+        case.contacts_of(index).filter(|contact| contact.is_attempt() && method == "tools/call").map(|contact| {
             match contact.result {
                 Some(result) => (PhaseEvent::ExternalResult, result),
                 None => (PhaseEvent::ExternalAttempt, contact.attempt),

@@ -8,7 +8,7 @@ mod plain;
 mod told;
 
 pub use facts::{CallFacts, EffectClass, effect_class};
-pub(super) use facts::{answer_is_servers, is_attempt, last_event};
+pub(super) use facts::{answer_is_servers, last_event};
 pub(super) use milestones::milestones;
 pub use milestones::{Milestones, Truth};
 pub(super) use namesakes::Namesakes;

@@ -11,7 +11,7 @@ use crate::{
     event::{Direction, Phase},
     judge::{
         RunFacts,
-        call::{EffectClass, effect_class, is_attempt},
+        call::{EffectClass, effect_class},
     },
 };
 
@@ -95,7 +95,7 @@ fn contacts<'c>(facts: &RunFacts<'c>, part: Part) -> Vec<(&'c Contact, bool)> {
             };
             if of_part == part {
                 found.extend(
-                    case.contacts_of(*index).filter(|contact| is_attempt(contact)).map(|contact| (contact, true)),
+                    case.contacts_of(*index).filter(|contact| contact.is_attempt()).map(|contact| (contact, true)),
                 );
             }
         }
@@ -105,7 +105,7 @@ fn contacts<'c>(facts: &RunFacts<'c>, part: Part) -> Vec<(&'c Contact, bool)> {
         .contacts
         .iter()
         .map(|index| &case.contacts[*index as usize])
-        .filter(|contact| is_attempt(contact))
+        .filter(|contact| contact.is_attempt())
         .collect();
     if !loose.is_empty() {
         let lines = Lines::of(facts);

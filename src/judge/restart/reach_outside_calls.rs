@@ -3,7 +3,7 @@
 use super::RestartRule;
 use crate::{
     correlate::Contact,
-    judge::{Evidence, Helps, Opinion, Proof, RunFacts, call, doc::Doc, retry::Caution},
+    judge::{Evidence, Helps, Opinion, Proof, RunFacts, doc::Doc, retry::Caution},
 };
 
 /// See [`RestartRule::doc`].
@@ -35,7 +35,7 @@ fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
 fn outside_calls<'c>(facts: &RunFacts<'c>) -> impl Iterator<Item = &'c Contact> {
     let case = facts.case;
     let contacts = facts.run.contacts.iter().map(|index| &case.contacts[*index as usize]);
-    contacts.filter(|contact| call::is_attempt(contact) && contact.outside)
+    contacts.filter(|contact| contact.is_attempt() && contact.outside)
 }
 
 /// Contacts outside calls of other recorded runs of the same server.

@@ -1,7 +1,7 @@
 //! Repeating the request changes nothing more.
 
 use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
-use crate::judge::{call, call::EffectClass};
+use crate::judge::call::EffectClass;
 
 /// See [`RetryRule::doc`].
 pub(super) static RULE: RetryRule = RetryRule {
@@ -17,7 +17,7 @@ pub(super) static RULE: RetryRule = RetryRule {
 };
 
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
-    let contrary = attempt.facts.contacts.iter().any(|contact| call::is_attempt(contact));
+    let contrary = attempt.facts.contacts.iter().any(|contact| contact.is_attempt());
     if attempt.facts.class != EffectClass::Absorbing || contrary {
         return None;
     }

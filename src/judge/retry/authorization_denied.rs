@@ -29,7 +29,7 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
         .all(|row| row.mark.origin.source == last.mark.origin.source);
     let later = facts.run.is_some_and(|run| {
         run.run.contacts.iter().map(|index| &facts.case.contacts[*index as usize]).any(|contact| {
-            crate::judge::call::is_attempt(contact)
+            contact.is_attempt()
                 && (contact.attempt.origin.source != last.mark.origin.source
                     || contact.attempt.origin > facts.place().origin)
         })

@@ -4,7 +4,7 @@ use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
 use crate::{
     correlate::AnswerKind,
     event::Wording,
-    judge::{CallFacts, Outcome, call, call::EffectClass},
+    judge::{CallFacts, Outcome, call::EffectClass},
 };
 
 /// See [`RetryRule::doc`].
@@ -21,7 +21,7 @@ pub(super) static RULE: RetryRule = RetryRule {
 };
 
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
-    let contrary = attempt.facts.contacts.iter().any(|contact| call::is_attempt(contact));
+    let contrary = attempt.facts.contacts.iter().any(|contact| contact.is_attempt());
     if attempt.facts.class != EffectClass::None || contrary {
         return None;
     }

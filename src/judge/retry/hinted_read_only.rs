@@ -1,7 +1,7 @@
 //! The server's tool list calls the tool read-only or idempotent: a hint, and so never more than a condition.
 
 use super::{Attempt, Doc, Helps, Opinion, RetryRule};
-use crate::judge::{Evidence, Outcome, call};
+use crate::judge::{Evidence, Outcome};
 
 /// For calls that succeeded.
 pub(super) static SUCCESS: RetryRule = RetryRule {
@@ -29,8 +29,7 @@ const DOC: Doc = Doc {
 fn check(attempt: &Attempt<'_, '_>, applies: bool, rule: &'static str) -> Option<Opinion> {
     let facts = attempt.facts;
     let (tool, list) = facts.tool().filter(|_| applies)?;
-    let contradicted =
-        facts.contacts.iter().any(|contact| call::is_attempt(contact) && super::writes(facts.case, contact));
+    let contradicted = facts.contacts.iter().any(|contact| contact.is_attempt() && super::writes(facts.case, contact));
     if contradicted || !(tool.read_only || tool.idempotent) {
         return None;
     }

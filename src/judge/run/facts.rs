@@ -221,7 +221,7 @@ impl<'c> RunFacts<'c> {
         let run = self.index;
         for contact in self.run.contacts.iter().map(|index| &self.case.contacts[*index as usize]) {
             self.note_channel(contact);
-            if contact.stage >= ReachStage::Attempted && !contact.outside {
+            if contact.is_attempt() && !contact.outside {
                 self.unattributed.push(contact);
             }
         }

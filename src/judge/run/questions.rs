@@ -3,8 +3,8 @@
 use super::facts::RunFacts;
 use crate::{
     correlate::{AnswerKind, Basis, Contact, Mark, StrandFact},
-    event::{PhaseEvent, ReachStage, RemarkKind, Witness},
-    judge::{Evidence, ReachAnswer, ReachVerdict, call, reach},
+    event::{PhaseEvent, RemarkKind, Witness},
+    judge::{Evidence, ReachVerdict, call, reach},
 };
 
 /// Yes, no, or unknown.
@@ -159,7 +159,7 @@ pub(super) fn tools_listed(facts: &RunFacts<'_>) -> Question {
 pub(super) fn reached_outside(facts: &RunFacts<'_>, outside_calls: &ReachVerdict) -> Question {
     let in_calls = facts.run.calls.iter().flat_map(|call| facts.case.contacts_of(*call));
     let all = facts.run.contacts.iter().map(|contact| &facts.case.contacts[*contact as usize]).chain(in_calls);
-    let contacts: Vec<&Contact> = all.filter(|contact| contact.stage >= ReachStage::Attempted).collect();
+    let contacts: Vec<&Contact> = all.filter(|contact| contact.is_attempt()).collect();
     if !contacts.is_empty() {
         let evidence =
             contacts.iter().map(|contact| Evidence::seen("shows a contact with the outside", contact.attempt));
@@ -170,7 +170,7 @@ pub(super) fn reached_outside(facts: &RunFacts<'_>, outside_calls: &ReachVerdict
         return Question::no("shows that the process could not be created", mark);
     }
     match outside_calls.answer {
-        ReachAnswer::No => {
+        Answer::No => {
             Question { answer: Answer::No, basis: Basis::Witnessed, evidence: outside_calls.evidence.clone() }
         }
         _ => Question::unknown(),

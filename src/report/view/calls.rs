@@ -8,7 +8,7 @@ use super::{CALLS, Cite, Desk, Rows, and_more};
 use crate::{
     correlate::NONE,
     event::PhaseEvent,
-    judge::{CallVerdict, Caution, Helps, Layer, Outcome, ReachAnswer},
+    judge::{Answer, CallVerdict, Caution, Helps, Layer, Outcome},
     report::{names, select, wire},
     symbol::Symbol,
 };
@@ -59,7 +59,7 @@ struct Key<'v> {
     rule: &'static str,
     reason: &'v str,
     condition: Option<&'v str>,
-    reach: ReachAnswer,
+    reach: Answer,
 }
 
 /// The listed calls with how many are like each, in order of the first.

@@ -5,7 +5,7 @@ use crate::{
     correlate::{Call, Key, Seen},
     event::{ReachSource, Witness},
     judge::{
-        Answer, CallVerdict, Caution, ReachAnswer,
+        Answer, CallVerdict, Caution,
         call::{EffectClass, effect_class},
     },
     report::{select, wire},
@@ -19,11 +19,10 @@ pub(super) fn next(desk: &Desk<'_, '_>) -> Vec<&'static str> {
     let witnessed = |witness: Witness| case.sources.iter().any(|source| source.witness == Some(witness));
     let open = calls().any(|(_, verdict)| verdict.retry.verdict == Caution::Unknown);
     let undecided = |call: &Call, verdict: &CallVerdict| {
-        verdict.reach.answer == ReachAnswer::Unknown && effect_class(case.name(call.method)) == EffectClass::Undeclared
+        verdict.reach.answer == Answer::Unknown && effect_class(case.name(call.method)) == EffectClass::Undeclared
     };
     let reach_open = calls().any(|(index, verdict)| undecided(&case.calls[index as usize], verdict))
         || runs().any(|run| run.reached_outside.answer == Answer::Unknown);
-    // What is in the capture is not asked for again.
     let logged = case.contacts.iter().any(|contact| contact.vouched == ReachSource::PhaseEvent);
     let traced = witnessed(Witness::Network);
     let start_open = runs().any(|run| run.started.answer == Answer::Unknown);
@@ -45,18 +44,7 @@ pub(super) fn next(desk: &Desk<'_, '_>) -> Vec<&'static str> {
             open && !witnessed(Witness::Client) && !witnessed(Witness::Proxy),
             "Keep the client's log or a capture of the wire: it shows what was sent and what the caller got.",
         ),
-        (
-            reach_open && logged && !traced,
-            "Record one start with `strace -f -e trace=network,process`: it covers what the server does not log by itself.",
-        ),
-        (
-            reach_open && traced && !logged,
-            "Log external_attempt before and external_result after every outbound request, with request_id, action_id, target, method and status: then a contact can be bound to its call.",
-        ),
-        (
-            reach_open && !traced && !logged,
-            "Log external_attempt before and external_result after every outbound request, with request_id, action_id, target, method and status; or record one start with `strace -f -e trace=network,process`. Then \"reached outside\" has an answer.",
-        ),
+        (reach_open && !(logged && traced), reach_log(logged, traced)),
         (start_open, "Let the launcher log spawned with the process id, and exited with code or signal."),
         (contested, "Give every request of a session its own JSON-RPC id, and log it on every line about the call."),
         (
@@ -66,6 +54,21 @@ pub(super) fn next(desk: &Desk<'_, '_>) -> Vec<&'static str> {
         (zones, "Write time stamps with date and zone (RFC 3339)."),
     ];
     rows.into_iter().filter(|(applies, _)| *applies).map(|(_, text)| text).collect()
+}
+
+/// What would tell about contacts. What is in the capture is not asked for again.
+fn reach_log(logged: bool, traced: bool) -> &'static str {
+    match (logged, traced) {
+        (true, _) => {
+            "Record one start with `strace -f -e trace=network,process`: it covers what the server does not log by itself."
+        }
+        (false, true) => {
+            "Log external_attempt before and external_result after every outbound request, with request_id, action_id, target, method and status: then a contact can be bound to its call."
+        }
+        (false, false) => {
+            "Log external_attempt before and external_result after every outbound request, with request_id, action_id, target, method and status; or record one start with `strace -f -e trace=network,process`. Then \"reached outside\" has an answer."
+        }
+    }
 }
 
 fn has_time(desk: &Desk<'_, '_>, index: usize) -> bool {

@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 use super::{Cite, Desk, RUNS, Rows, and_more, plural};
 use crate::{
     correlate::{Case, Contact, NONE, Run, Transport},
-    event::ReachStage,
     judge::{Answer, RunFacts, RunVerdict, run::Question},
     report::wire,
     symbol::Symbol,
@@ -183,7 +182,7 @@ pub(super) fn target_name(name: &str) -> &str {
 pub(super) fn contacts<'c>(case: &'c Case, run: &Run) -> Vec<&'c Contact> {
     let outside = run.contacts.iter().map(|contact| &case.contacts[*contact as usize]);
     let inside = run.calls.iter().flat_map(|call| case.contacts_of(*call));
-    outside.chain(inside).filter(|contact| contact.stage >= ReachStage::Attempted).collect()
+    outside.chain(inside).filter(|contact| contact.is_attempt()).collect()
 }
 
 fn answers(facts: &RunFacts<'_>, verdict: &RunVerdict) -> [String; 4] {

@@ -1,0 +1,35 @@
+//! What holds of the whole case, worked out when everything is joined and bound.
+
+use super::{Anywhere, Case, Contact, Correlator, NONE, Servers};
+use crate::event::ReachSource;
+
+impl Correlator {
+    pub(super) fn finish(mut self) -> Case {
+        let mut by_run: Vec<Vec<u32>> = vec![Vec::new(); self.case.runs.len()];
+        for (run, contacts) in by_run.iter_mut().zip(&self.case.runs) {
+            run.clone_from(&contacts.contacts);
+        }
+        for (run, mut contacts) in self.case.runs.iter_mut().zip(by_run) {
+            contacts.sort_by_key(|index| self.case.contacts[*index as usize].attempt.origin);
+            run.contacts = contacts;
+        }
+        self.case.loose = (0_u32..)
+            .zip(&self.case.contacts)
+            .filter(|(_, contact)| contact.run == NONE && contact.is_attempt())
+            .map(|(index, _)| index)
+            .collect();
+        self.case.servers = Servers::new(&self.case);
+        self.case.anywhere = self.anywhere();
+        self.case
+    }
+
+    fn anywhere(&self) -> Anywhere {
+        let contact = |index: &u32| &self.case.contacts[*index as usize];
+        let mut outside = self.case.runs.iter().flat_map(|run| &run.contacts).chain(&self.case.loose).map(contact);
+        Anywhere {
+            lossy: self.unread || self.case.sources.iter().any(|source| source.lossy),
+            service_log: self.case.contacts.iter().any(|contact| contact.vouched == ReachSource::ServiceLog),
+            attempt_outside_calls: outside.any(Contact::is_attempt),
+        }
+    }
+}

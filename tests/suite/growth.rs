@@ -57,6 +57,20 @@ fn runs() {
 }
 
 #[test]
+fn open_calls_beside_contacts() {
+    grows_linearly(3000, &|folder, count| {
+        one_file(folder, "server.log", count, |text, run| {
+            for id in 0..6 {
+                let _ = writeln!(text, "run_id=run_{run} {SERVER}=tool_call_received request_id={id} tool=pay");
+            }
+            for action in 0..6 {
+                let _ = writeln!(text, "run_id=run_{run} {SERVER}=external_attempt request_id=0 action_id=a{action}");
+            }
+        });
+    });
+}
+
+#[test]
 fn calls_of_one_run() {
     grows_linearly(500, &|folder, count| {
         one_file(folder, "server.log", count, |text, call| {

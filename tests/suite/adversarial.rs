@@ -51,6 +51,7 @@ const OUTCOMES: &[(&str, &[&str])] = &[
     ("gateway-with-a-name-of-its-own", &["HTTP_ERROR"]),
     ("two-servers-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
     ("two-clients-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
+    ("two-sessions-equal-calls", &["HTTP_ERROR", "TOOL_SUCCESS"]),
     ("two-taps-equal-calls", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
     ("pid1-two-servers", &["JSONRPC_ERROR", "TOOL_SUCCESS"]),
     ("two-clients-of-one-endpoint", &["HTTP_ERROR", "TOOL_SUCCESS"]),

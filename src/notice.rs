@@ -65,6 +65,8 @@ notices! {
     UnknownEvent "unknown-event" Detail "a phase event outside the vocabulary";
     /// A stamp that could not be read.
     BadTimestamp "bad-timestamp" Detail "a time stamp that could not be read";
+    /// The body of a POST to an MCP endpoint is missing or torn.
+    LostRequest "lost-request" Data "the body of a POST to an MCP endpoint is missing or torn: what it asked for is lost";
     /// A key stands twice in one object; the last value counts.
     DuplicateKey "duplicate-key" Detail "a key stands twice in one object; the last value was used";
     /// The last record ends in the middle.

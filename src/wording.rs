@@ -72,6 +72,8 @@ static WORDINGS: &[(&str, Wording)] = &[
     ("request cancelled", Wording::Aborted),
     ("caller cancelled", Wording::Aborted),
     ("parse error", Wording::Parse),
+    // Whoever speaks of an upstream had got further than the door.
+    ("upstream", Wording::AnswerDenied),
 ];
 
 /// Only so many bytes of a text are looked at: a hostile text must not cost more than a line.
@@ -188,6 +190,8 @@ mod tests {
         assert_eq!(read("Request 'tools/call' timed out").0, Wording::TimedOut);
         assert_eq!(read("booked, but HTTP 201 body had no id").0, Wording::QuotesSuccess);
         assert_eq!(read("ledger is read-only").0, Wording::Other);
+        assert_eq!(read("no healthy upstream").0, Wording::UpstreamUnreachable);
+        assert_eq!(read(r#"{"error":"invalid_token","upstream":"api.bank.test"}"#).0, Wording::AnswerDenied);
     }
 
     #[test]

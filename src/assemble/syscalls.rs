@@ -34,6 +34,8 @@ pub(super) struct Syscalls {
     connections: BTreeMap<(u32, i32), Connection>,
     /// Descriptors whose other end stays on this host by its nature.
     local: BTreeSet<(u32, i32)>,
+    /// Descriptors that were made, or were free, in the trace: any other was handed down and may go anywhere.
+    own: FxHashSet<(u32, i32)>,
     /// Calls that wait for their rest, by thread.
     cut: FxHashMap<u32, (Place, String)>,
 }
@@ -231,8 +233,14 @@ impl Syscalls {
         let key = (process, fd);
         if matches!(call, Call::Close { .. }) {
             self.local.remove(&key);
+            if self.own.len() < LIMIT {
+                self.own.insert(key);
+            }
         }
         let Some(connection) = self.connections.get_mut(&key) else {
+            if matches!(call, Call::Send { .. }) && !self.is_own(key) {
+                self.unnamed(event, process, fd, out);
+            }
             return;
         };
         match call {
@@ -248,6 +256,12 @@ impl Syscalls {
                 }
             }
         }
+    }
+
+    /// Whether a descriptor was made in the trace, by the process or by the one that it comes from.
+    fn is_own(&self, (process, fd): (u32, i32)) -> bool {
+        let parent = self.children.get(&process).map(|parent| (*parent, fd));
+        self.own.contains(&(process, fd)) || parent.is_some_and(|parent| self.own.contains(&parent))
     }
 
     fn note_local(&mut self, process: u32, fd: i32) {

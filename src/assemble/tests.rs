@@ -288,7 +288,7 @@ fn killed_after_outbound() -> Vec<(u32, Call<'static>)> {
     vec![
         (21789, Call::Exec { program: "/srv/lab/v2/bin/python", ok: true }),
         (21789, Call::Clone { child: 21814, thread: true }),
-        (21814, Call::Send { fd: 5, method: None, path: None, pairs: Pairs::default() }),
+        (21814, Call::Send { fd: 1, method: None, path: None, pairs: Pairs::default() }),
         (21814, Call::Connect { fd: 8, address: "127.0.0.1:21005", ok: None }),
         (21814, Call::SocketError { fd: 8, error: 0 }),
         (21814, Call::Send { fd: 8, method: Some("POST"), path: Some("/invoices"), pairs: Pairs::default() }),
@@ -318,6 +318,17 @@ fn a_trace_gives_contacts_of_the_process_and_its_end() {
     let told = trace(&calls);
     assert_eq!(told[2], "6 KernelTrace Attempted 127.0.0.1:21005 POST /invoices 0 pid=21789");
     assert_eq!(told.len(), 4);
+}
+
+#[test]
+fn bytes_on_a_descriptor_that_was_handed_down_may_go_anywhere() {
+    let send = |fd| (7, Call::Send { fd, method: None, path: None, pairs: Pairs::default() });
+    let blind = |calls: &[(u32, Call<'_>)]| trace(calls).iter().any(|told| told.contains("LevelChanged"));
+    assert!(blind(&[(7, Call::Exec { program: "/srv/x", ok: true }), send(3)]));
+    assert!(!blind(&[(7, Call::Close { fd: 3 }), send(3), send(2)]));
+    assert!(!blind(&[(7, Call::Local { fd: 4 }), send(4)]));
+    let child = [(7, Call::Close { fd: 3 }), (7, Call::Clone { child: 8, thread: false })];
+    assert!(!blind(&[child[0], child[1], (8, send(3).1)]));
 }
 
 #[test]

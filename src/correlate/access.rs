@@ -112,9 +112,15 @@ impl Correlator {
         });
         let only = fitting.next().map(|(index, _)| index);
         let several = fitting.next().is_some();
-        if let (Some(call), false) = (only, several) {
-            let witness = row.witness.unwrap_or(Witness::Proxy);
-            self.sight(call, seen, witness, row.mark, number);
+        match only {
+            Some(call) if !several => {
+                let witness = row.witness.unwrap_or(Witness::Proxy);
+                self.sight(call, seen, witness, row.mark, number);
+            }
+            None if matches!(seen, Seen::ForwardedOnce | Seen::ForwardedAgain) && row.status != 202 => {
+                self.posts.push(row.mark);
+            }
+            _ => {}
         }
     }
 

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     event::{
         Access, Answer, Body, ContentKind, Direction, Event, Exchange, HttpFailure, Kind, Message, Reach, ReachSource,
-        ReachStage, Request, Rpc, Witness,
+        ReachStage, Request, Rpc, Upstream, Witness, Wording,
     },
     symbol::Symbol,
 };
@@ -163,7 +163,7 @@ impl Correlator {
             }
         }
         for call in calls {
-            self.note_exchange(*call, exchange);
+            self.note_exchange(*call, exchange, witness, ended);
         }
         let _ = strand;
     }
@@ -186,6 +186,10 @@ impl Correlator {
         let mut facts = self.classify(call, answer, false);
         facts.foreign_id = true;
         facts.author = Author::Server;
+        // A body that only looks like an envelope is read as text.
+        if facts.wording == Wording::Other {
+            facts.wording = exchange.wording;
+        }
         let names_none = answer
             .id
             .is_none_or(|id| matches!(id, crate::event::Id::Null | crate::event::Id::Text("server-error" | "")));
@@ -244,7 +248,15 @@ impl Correlator {
         slot.answer = facts;
     }
 
-    fn note_exchange(&mut self, call: u32, exchange: &Exchange<'_>) {
+    fn note_exchange(&mut self, call: u32, exchange: &Exchange<'_>, witness: Witness, mark: Mark) {
+        let forwarded = match exchange.upstream {
+            Upstream::Once(_, status) => Some((Seen::ForwardedOnce, status)),
+            Upstream::Several(status) => Some((Seen::ForwardedAgain, status)),
+            Upstream::Untold | Upstream::None | Upstream::ConnectFailed(_) => None,
+        };
+        if let Some((seen, status)) = forwarded {
+            self.sight(call, seen, witness, mark, i32::from(status));
+        }
         let http = self.http_of(call);
         http.status = u16::try_from(exchange.status).unwrap_or(0);
         http.content = exchange.content;

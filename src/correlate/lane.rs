@@ -218,6 +218,8 @@ impl Correlator {
         if !servers || !matches!(event.kind, Kind::Text(text) if !text.trim().is_empty()) {
             return;
         }
+        let at = event.at.map(|stamp| self.instant(stamp));
+        self.lane.stray(at);
         match event.keys.run.or(event.keys.server) {
             Some(name) => {
                 let name = self.case.symbols.intern(name);
@@ -292,6 +294,15 @@ impl Correlator {
         self.settle_wrong_ids();
         self.settle_span_contacts();
         self.rehome_rest();
+        self.keep_words();
+    }
+
+    /// Free text of a client is about what it saw, not about what a server did.
+    fn keep_words(&mut self) {
+        let facts = self.lane.facts.as_ref().expect("begin was called");
+        if facts.witness != Some(Witness::Client) || facts.witness_is_hint {
+            self.words.append(&mut self.lane.words);
+        }
     }
 
     /// The witness of a source is its format's or option's; else the majority of records that say who wrote them; else

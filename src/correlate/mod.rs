@@ -22,6 +22,7 @@ mod reach;
 mod runs;
 mod servers;
 mod steps;
+mod stray;
 
 use rustc_hash::FxHashMap;
 
@@ -31,6 +32,7 @@ pub use facts::{
 };
 
 pub use servers::Servers;
+pub use stray::Stray;
 
 use crate::{
     event::{Event, Id, Kind, Origin, SourceId, Upstream, Witness},
@@ -82,6 +84,8 @@ pub struct Case {
     pub servers: Servers,
     /// Contacts of each call that has any, in order.
     pub contacts_of: FxHashMap<u32, Vec<u32>>,
+    /// What no call accounts for.
+    pub stray: Stray,
     /// What holds somewhere in it.
     pub anywhere: Anywhere,
 }
@@ -247,6 +251,8 @@ struct Lane {
     span_contacts: Vec<(u32, u64)>,
     /// Votes for the witness by records that say who wrote them.
     votes: [u32; 5],
+    /// When something was told that no call will account for.
+    words: Vec<stray::Span>,
     facts: Option<SourceFacts>,
 }
 
@@ -255,6 +261,9 @@ struct Lane {
 pub struct Correlator {
     case: Case,
     access: Vec<AccessRow>,
+    words: Vec<stray::Span>,
+    /// Requests of access logs that fit no call.
+    posts: Vec<Mark>,
     lane: Lane,
     /// Something that belongs to the capture was not read, and is no source.
     unread: bool,
@@ -350,14 +359,20 @@ impl Correlator {
         self.resolve_access();
         self.bind();
         self.group_operations();
+        self.gather_stray();
         self.finish()
+    }
+
+    /// The instant of a stamp of the current source, by the zone that an option gives.
+    fn instant(&self, stamp: Stamp) -> Timestamp {
+        let zone = if stamp.shape == Shape::Utc { 0 } else { self.lane.zone.unwrap_or(0) };
+        Timestamp(stamp.at.0.saturating_sub(i64::from(zone) * crate::time::SECOND))
     }
 
     /// The mark of an event; keeps the source's span of time.
     fn mark(&mut self, origin: Origin, at: Option<Stamp>) -> Mark {
         let Some(stamp) = at else { return Mark { origin, at: None } };
-        let zone = if stamp.shape == Shape::Utc { 0 } else { self.lane.zone.unwrap_or(0) };
-        let at = Timestamp(stamp.at.0.saturating_sub(i64::from(zone) * crate::time::SECOND));
+        let at = self.instant(stamp);
         if let Some(facts) = &mut self.lane.facts {
             facts.first = facts.first.map_or(Some(at), |first| Some(first.min(at)));
             facts.last = facts.last.map_or(Some(at), |last| Some(last.max(at)));

@@ -42,6 +42,8 @@ pub struct Exchange<'a> {
     pub challenge: bool,
     /// A header of the answer names an intermediary (`server: nginx`, `cf-ray`, `via`), or the page is a proxy's.
     pub by_gateway: bool,
+    /// What a header of the answer says about the dispatch to the next hop.
+    pub upstream: Upstream<'a>,
     /// Wording of a body that is no JSON-RPC.
     pub wording: Wording,
     /// An event with an id was in the stream: it can be resumed.
@@ -105,10 +107,11 @@ pub struct Access<'a> {
     pub failed: bool,
 }
 
-/// What an access log says about the next hop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an access log, or a header of an answer, says about the next hop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Upstream<'a> {
     /// The format has no such field.
+    #[default]
     Untold,
     /// Nothing was forwarded.
     None,
@@ -118,4 +121,19 @@ pub enum Upstream<'a> {
     Once(&'a str, u16),
     /// Forwarded more than once.
     Several(u16),
+}
+
+impl Upstream<'_> {
+    /// Both of two statements about one exchange: what says more about dispatches holds.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let weight = |upstream: &Self| match upstream {
+            Self::Untold => 0,
+            Self::None => 1,
+            Self::ConnectFailed(_) => 2,
+            Self::Once(..) => 3,
+            Self::Several(_) => 4,
+        };
+        if weight(&other) > weight(&self) { other } else { self }
+    }
 }

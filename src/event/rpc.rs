@@ -254,7 +254,7 @@ pub enum Wording {
     UpstreamUnreachable,
     /// Refused by policy before forwarding.
     PolicyDenied,
-    /// An answer was blocked or refused: the request had been forwarded.
+    /// An answer was blocked or refused, or an upstream spoken of: the request may have been forwarded.
     AnswerDenied,
     /// `requestState` invalid or expired.
     RequestState,

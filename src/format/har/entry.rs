@@ -107,6 +107,8 @@ struct Request<'a> {
     url: Url<'a>,
     headers: Asked<'a>,
     sent: Vec<Rpc<'a>>,
+    /// The body is as long as its header says.
+    whole: bool,
     twice: bool,
 }
 
@@ -126,6 +128,8 @@ impl<'a> Request<'a> {
         let data = data.map(|data| Text::read(data, arena)).unwrap_or_default();
         let (sent, oddities) = body::sent(&data, arena);
         let method = method.and_then(|method| method.text(arena)).unwrap_or("").trim();
+        let headers = Asked::read(headers, arena);
+        let length = data.characters.map(|text| text.len() as u64);
         Self {
             method: if method.bytes().any(|byte| byte.is_ascii_lowercase()) {
                 arena.alloc_str(&method.to_ascii_uppercase())
@@ -133,10 +137,17 @@ impl<'a> Request<'a> {
                 method
             },
             url: url.and_then(|url| url.text(arena)).map(|url| Url::read(url, arena)).unwrap_or_default(),
-            headers: Asked::read(headers, arena),
+            whole: length.is_some() && headers.length == length,
+            headers,
             sent,
             twice: twice || data.twice || oddities.duplicate_key,
         }
+    }
+
+    /// A POST whose body was not captured whole: what it asked for is not known. What is no JSON and was captured whole
+    /// asked for nothing.
+    fn is_lost(&self) -> bool {
+        self.method == "POST" && (self.sent.is_empty() || self.sent.contains(&Rpc::Malformed) && !self.whole)
     }
 
     /// The body holds a request, or no body was captured: an answer was due.
@@ -262,6 +273,8 @@ impl<'a> Read<'a> {
         if !mcp {
             self.asked.sent.clear();
             answered.messages.clear();
+        } else if self.asked.is_lost() {
+            sink.notice(NoticeKind::LostRequest, record.origin);
         }
         let keys = self.keys(&answered, mcp);
         let Self { at, ended, asked, given, entry } = self;
@@ -285,6 +298,7 @@ impl<'a> Read<'a> {
             retry_after: given.headers.retry_after,
             challenge: given.headers.challenge,
             by_gateway: given.headers.gateway || answered.gateway_page,
+            upstream: given.headers.upstream,
             wording: answered.wording,
             event_id: answered.event_id,
             mcp,
@@ -318,7 +332,7 @@ impl<'a> Read<'a> {
         let named =
             headers.session.or(self.given.headers.session).or(headers.revision).or(headers.mcp_method).is_some();
         let asked = match *method {
-            "POST" => headers.accepts_json && headers.accepts_stream,
+            "POST" => headers.accepts_json && headers.accepts_stream || sent.is_empty() && is_endpoint(url.path),
             "GET" => headers.accepts_stream && is_endpoint(url.path),
             _ => false,
         };
@@ -538,6 +552,19 @@ mod tests {
         let session = r#"{"name":"Mcp-Session-Id","value":"S1"},{"name":"Last-Event-ID","value":"a_1"}"#;
         let read = exchange(&get("DELETE", session, &response(200, "application/json", "")), &arena);
         assert_eq!((read.method, read.body, read.mcp, read.resumes), ("DELETE", Body::Empty, true, true));
+    }
+
+    #[test]
+    fn a_request_that_was_not_captured() {
+        let arena = Bump::new();
+        let lost = |body: &str| {
+            let text = post(&response(504, "", "")).replace(&format!("\"text\":\"{CALL}\""), body);
+            let sink = read(arena.alloc_str(&text), &arena);
+            sink.notices.iter().any(|notice| notice.kind == NoticeKind::LostRequest)
+        };
+        let whole = format!("\"text\":\"{CALL}\"");
+        assert!(!lost(&whole));
+        assert!(lost("\"x\":0") && lost("\"text\":\"\"") && lost(&whole.replace(":3", "")));
     }
 
     #[test]

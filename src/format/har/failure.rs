@@ -76,6 +76,14 @@ static CAUSES: &[(&str, HttpFailure)] = &[
     ("client disconnected", HttpFailure::Aborted),
     ("load request cancelled", HttpFailure::Aborted),
     ("aborterror", HttpFailure::Aborted),
+    // A connection that was there, whatever else the text names.
+    ("reset", HttpFailure::Broken),
+    ("epipe", HttpFailure::Broken),
+    ("hang up", HttpFailure::Broken),
+    ("read e", HttpFailure::Broken),
+    ("reading", HttpFailure::Broken),
+    ("receiv", HttpFailure::Broken),
+    ("response", HttpFailure::Broken),
     // These alerts also end a session that already carried requests.
     ("err_ssl_bad_record_mac", HttpFailure::Broken),
     ("err_ssl_decrypt_error", HttpFailure::Broken),

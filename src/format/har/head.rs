@@ -4,7 +4,10 @@ use bumpalo::Bump;
 use chrono::DateTime;
 
 use super::{base64, json::Value};
-use crate::{event::ContentKind, jsonrpc};
+use crate::{
+    event::{ContentKind, Upstream},
+    jsonrpc,
+};
 
 /// The parts of a URL, without credentials and fragment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +57,8 @@ pub(super) struct Asked<'a> {
     pub(super) revision: Option<&'a str>,
     pub(super) mcp_method: Option<&'a str>,
     pub(super) mcp_name: Option<&'a str>,
+    /// `Content-Length`.
+    pub(super) length: Option<u64>,
     /// W3C trace id.
     pub(super) trace: Option<&'a str>,
     /// `Last-Event-ID` is there.
@@ -76,6 +81,8 @@ impl<'a> Asked<'a> {
                 asked.mcp_method.get_or_insert(value);
             } else if is(name, "mcp-name") {
                 asked.mcp_name.get_or_insert_with(|| plain(value, arena));
+            } else if is(name, "content-length") {
+                asked.length = value.parse().ok();
             } else if is(name, "traceparent") {
                 asked.trace = asked.trace.or_else(|| jsonrpc::trace_id(value));
             } else if is(name, "last-event-id") {
@@ -103,6 +110,8 @@ pub(super) struct Given<'a> {
     pub(super) challenge: bool,
     /// A header names an intermediary.
     pub(super) gateway: bool,
+    /// What an intermediary says about its upstream.
+    pub(super) upstream: Upstream<'a>,
 }
 
 impl<'a> Given<'a> {
@@ -124,6 +133,7 @@ impl<'a> Given<'a> {
                 given.challenge = true;
             } else {
                 given.gateway |= names_gateway(name, value);
+                given.upstream = given.upstream.and(upstream(name, value));
             }
         });
         given.retry_after = wait.and_then(|wait| milliseconds(wait, date));
@@ -227,6 +237,28 @@ const GATEWAY_HEADERS: &[&str] = &[
     "fly-request-id",
     "x-azure-ref",
 ];
+
+/// What a header of the answer says about dispatches to the upstream: `x-kong-upstream-status`, nginx's
+/// `$upstream_status` under its usual name (with one status for each attempt), `x-envoy-attempt-count`.
+fn upstream<'a>(name: &str, value: &'a str) -> Upstream<'a> {
+    if ["x-upstream-status", "x-kong-upstream-status"].iter().any(|known| is(name, known)) {
+        let mut statuses = value.split([',', ':']).map(str::trim).filter(|status| !status.is_empty());
+        let (first, last) = (statuses.next(), statuses.next_back());
+        let status = last.or(first).and_then(|status| status.parse().ok()).unwrap_or(0);
+        return match last {
+            None if first == Some("-") => Upstream::None,
+            None => Upstream::Once("", status),
+            Some(_) => Upstream::Several(status),
+        };
+    }
+    // Envoy counts attempts, the others retries.
+    let single = u32::from(is(name, "x-envoy-attempt-count"));
+    let counts = ["x-envoy-attempt-count", "x-retry-count", "x-retries"].iter().any(|known| is(name, known));
+    if counts && value.parse::<u32>().is_ok_and(|count| count > single) {
+        return Upstream::Several(0);
+    }
+    Upstream::Untold
+}
 
 fn names_gateway(name: &str, value: &str) -> bool {
     if is(name, "server") {

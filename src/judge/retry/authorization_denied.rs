@@ -9,7 +9,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "Authorization was denied",
     doc: Doc {
         means: "The gate in front of the action stayed closed.",
-        recognized: "`authorization_denied` as the call's last authorization event, no contact before or after it, nothing else that the server wrote inside the call, and the end of the call on record. Without the end it is a condition.",
+        recognized: "`authorization_denied` as the call's last authorization event, no contact before or after it, nothing else that the server wrote or another source tells of inside the call, and the end of the call on record. Without the end it is a condition.",
         is_not: "A failed start of the server, and not a provider's 403.",
         to_do: "Grant the permission, then send it again.",
     },

@@ -10,7 +10,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "A proxy could not reach the server",
     doc: Doc {
         means: "A proxy answered by itself, and its own log says that it forwarded nothing or could not connect.",
-        recognized: "`connect() failed` and its relatives in a proxy's log, or a log line without an upstream, bound to this very exchange by session, status and time. A specific record overrides the status code.",
+        recognized: "`connect() failed` and its relatives in a proxy's log, or a log line without an upstream, bound to this very exchange by session, status and time, and no record near it of an upstream that was lost. A specific record overrides the status code. An error log speaks of one upstream only: then it is a condition.",
         is_not: "A 502 or 504 by itself: an upstream that was reached and then lost may have run the tool.",
         to_do: "Send it again when the server is back.",
     },
@@ -18,16 +18,13 @@ pub(super) static RULE: RetryRule = RetryRule {
 };
 
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
-    if refusal(attempt.facts, attempt.outcome) != Some(Refusal::NotForwarded) {
-        return None;
-    }
+    let Some(Refusal::NotForwarded { certain }) = refusal(attempt.facts, attempt.outcome) else { return None };
     let row = attempt.facts.first(Seen::NotForwarded)?;
     let proof = Proof::seen("shows that nothing was forwarded", row.mark).with(attempt.end().iter().cloned());
-    Some(Opinion::new(
-        Caution::Safe,
-        RULE.id,
-        "The proxy in front of the server could not forward it.",
-        Helps::Yes,
-        proof,
-    ))
+    let reason = "The proxy in front of the server could not forward it.";
+    Some(if certain {
+        Opinion::new(Caution::Safe, RULE.id, reason, Helps::Yes, proof)
+    } else {
+        Opinion::safe_if(RULE.id, "the proxy asked no other upstream", reason, Helps::Yes, proof)
+    })
 }

@@ -2,8 +2,8 @@
 
 use super::{CallFacts, Outcome, method_not_found, unknown_tool};
 use crate::{
-    correlate::{Author, Mark, NONE, Seen, Strand, StrandFact},
-    event::{ContentKind, RemarkKind, Wording},
+    correlate::{Author, Mark, Seen},
+    event::{ContentKind, Wording},
     time::SECOND,
 };
 
@@ -11,7 +11,10 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// A hop says that it did not forward.
-    NotForwarded,
+    NotForwarded {
+        /// Its record speaks of the whole exchange, not of one upstream.
+        certain: bool,
+    },
     /// 401, 403, 405, 406, 413, 415, 421; 400 with a pre-dispatch text; −32020, −32022.
     AtTheDoor,
     /// The session is unknown; `certain` where a single dispatch is shown.
@@ -39,6 +42,10 @@ pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal
     if facts.call.contested && facts.has(Seen::Contested) {
         return None;
     }
+    // Who cancels a request that was refused has another one like it under way.
+    if facts.has(Seen::Cancelled) && facts.call.answered.is_some() {
+        return None;
+    }
     // What began may have done something before it was refused.
     if began(facts) {
         return None;
@@ -62,30 +69,36 @@ pub(super) fn began(facts: &CallFacts<'_>) -> bool {
     let asked = facts.place().origin;
     let strands = facts.run.into_iter().flat_map(|run| &run.strands);
     let behind = |stray: Mark| stray.origin.source != asked.source || stray.origin >= asked;
-    facts.call.stirred || strands.filter_map(|strand| strand.stray_progress).any(behind)
+    facts.call.stirred || strands.filter_map(|strand| strand.stray_progress).any(behind) || told_elsewhere(facts)
+}
+
+/// Whether another source tells of something between the request and its answer that no call accounts for.
+fn told_elsewhere(facts: &CallFacts<'_>) -> bool {
+    let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.placed(mark));
+    let window = place(facts.call.asked).zip(place(facts.call.answered));
+    window.is_some_and(|(from, to)| facts.case.stray.words_within(facts.place().origin.source, from, to))
+}
+
+/// Whether a hop lost its upstream behind a request that may be this one.
+fn upstream_lost(facts: &CallFacts<'_>) -> bool {
+    let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.placed(mark));
+    let (from, to) = (place(facts.call.asked), place(facts.call.answered));
+    facts.has(Seen::UpstreamBroken) || facts.case.stray.broken.any_within(from, to)
 }
 
 /// A hop's "could not connect" speaks for the exchange only if it is the hop's only word about it.
 fn not_forwarded(facts: &CallFacts<'_>) -> Option<Refusal> {
     let rows: Vec<_> = facts.seen.iter().filter(|row| row.seen == Seen::NotForwarded).collect();
     let [row] = rows[..] else { return None };
-    // One of several upstreams was dead; only the hop's own page shows that no other one answered.
+    // One of several upstreams was dead. The hop's own page makes it likely that no other one answered; a replica may
+    // have such a hop of its own in front of it.
     let own_page =
         facts.call.answer.author == Author::Gateway && facts.http.is_some_and(|http| http.content == ContentKind::Html);
-    if row.number == 0 && !own_page {
+    let certain = row.number != 0;
+    if !certain && !own_page {
         return None;
     }
-    let source = row.mark.origin.source;
-    let lost_upstream = facts.run.into_iter().flat_map(|run| &run.strands).chain(&loose_strands(facts)).any(|strand| {
-        strand.source == source.0
-            && strand.events.iter().any(|event| event.what == StrandFact::Remark(RemarkKind::UpstreamBroken))
-    });
-    (!lost_upstream && !facts.has(Seen::UpstreamBroken) && facts.receipt().is_none()).then_some(Refusal::NotForwarded)
-}
-
-/// Conversations that belong to no run: a proxy's console may be one of them.
-fn loose_strands<'c>(facts: &CallFacts<'c>) -> Vec<&'c Strand> {
-    facts.case.strands.iter().filter(|strand| strand.run == NONE).collect()
+    (!upstream_lost(facts) && facts.receipt().is_none()).then_some(Refusal::NotForwarded { certain })
 }
 
 /// Whether this request was dispatched before in a way that does not prove a refusal: by an earlier POST of its own, or
@@ -110,17 +123,18 @@ fn took_long(facts: &CallFacts<'_>) -> bool {
     span.is_some_and(|(asked, answered)| answered.0 - asked.0 > AT_ONCE)
 }
 
+/// Words about what came, or did not come, from behind whoever wrote them.
+pub(super) fn speaks_of_an_answer(wording: Wording) -> bool {
+    matches!(wording, Wording::AnswerDenied | Wording::UpstreamReset | Wording::TimedOut | Wording::ConnectionClosed)
+}
+
 fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
     let http = facts.http?;
     let answer = &facts.call.answer;
     // A hop's log that names another status of the upstream shows that somebody else did more than refuse.
     let upstream = facts.first(Seen::ForwardedOnce).map(|row| row.number);
     let other = upstream.is_some_and(|status| status != 0 && status != i32::from(http.status));
-    let about_an_answer = matches!(
-        answer.wording,
-        Wording::AnswerDenied | Wording::UpstreamReset | Wording::TimedOut | Wording::ConnectionClosed
-    );
-    if other || about_an_answer || facts.receipt().is_some() {
+    if other || speaks_of_an_answer(answer.wording) || upstream_lost(facts) || facts.receipt().is_some() {
         return None;
     }
     let single = upstream.is_some_and(|status| status == i32::from(http.status));
@@ -180,7 +194,7 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
 pub(in crate::judge) fn refused_before_dispatch(facts: &CallFacts<'_>, outcome: Outcome) -> bool {
     match refusal(facts, outcome) {
         None => false,
-        Some(Refusal::SessionGone { certain }) => certain,
+        Some(Refusal::SessionGone { certain } | Refusal::NotForwarded { certain }) => certain,
         Some(_) => true,
     }
 }

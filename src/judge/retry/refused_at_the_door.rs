@@ -9,8 +9,8 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "Refused before dispatch",
     doc: Doc {
         means: "The transport layer of the server, or a gateway before forwarding, refused the request for its credentials, headers or protocol version.",
-        recognized: "HTTP 401, 403, 405, 406, 413, 415, 421; 400 with a text that SDKs write before dispatch; JSON-RPC codes −32020 and −32022; at once; no message with the request's own id in the body (beside a challenge an error may echo it), nothing that the server wrote before it refused, no receipt, no contact and no second dispatch on record.",
-        is_not: "A tool that reports a provider's 401 inside a 200: that tool ran. Nor a denial whose record shows an upstream status. Where a source of the capture is cut, a later attempt of the same call may be missing: then it is a condition.",
+        recognized: "HTTP 401, 403, 405, 406, 413, 415, 421; 400 with a text that SDKs write before dispatch; JSON-RPC codes −32020 and −32022; at once; no message with the request's own id in the body (beside a challenge an error may echo it), nothing that a server or another source tells of the time in between, no upstream that a proxy lost near it, no receipt, no contact and no second dispatch on record (a header of the answer may show one).",
+        is_not: "A tool that reports a provider's 401 inside a 200: that tool ran. Nor a denial whose record shows an upstream status. Where a source of the capture is cut, or an access log shows a request that no call accounts for, a later attempt of the same call may be missing: then it is a condition.",
         to_do: "Correct what was refused (log in, fix the headers, use a supported version); the same request fails again.",
     },
     check,

@@ -1,10 +1,9 @@
 //! A gateway or server said "later" without a sign of having begun.
 
-use super::unreached;
 use super::{Attempt, Doc, Helps, Opinion, RetryRule};
+use super::{refusal, unreached};
 use crate::{
     correlate::{NONE, Seen},
-    event::Wording,
     judge::call::EffectClass,
 };
 
@@ -24,8 +23,7 @@ pub(super) static RULE: RetryRule = RetryRule {
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     let facts = attempt.facts;
     let http = facts.http.filter(|http| matches!(http.status, 429 | 503) && http.retry_after != NONE)?;
-    let broken =
-        matches!(facts.call.answer.wording, Wording::UpstreamReset | Wording::TimedOut | Wording::ConnectionClosed);
+    let broken = refusal::speaks_of_an_answer(facts.call.answer.wording);
     let begun = facts.receipt().is_some() || facts.has(Seen::UpstreamBroken) || facts.has(Seen::ForwardedAgain);
     if broken || begun || facts.class == EffectClass::None || unreached(attempt) {
         return None;

@@ -212,6 +212,9 @@ impl<'e> Reading<'e> {
         self.info.sha256 = hexadecimal(&summary.sha256);
         self.info.member_sha256 = summary.member_sha256.as_ref().map(|sum| hexadecimal(sum));
         self.info.unexplained = assembler.unexplained();
+        for _ in 0..correlator.untracked() {
+            count(&mut self.info.notices, NoticeKind::OpenLimit, None);
+        }
         let lossy = self.info.notices.iter().any(|notice| notice.kind.loss() == Loss::Data);
         correlator.end(lossy);
     }

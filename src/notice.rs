@@ -87,8 +87,6 @@ notices! {
     BrokenArchive "broken-archive" Data "the archive is damaged: everything before the damage was used";
     /// An archive inside an archive inside an archive is not opened.
     TooDeep "too-deep" Data "nested archives beyond the limit were not opened";
-    /// More distinct names than are kept.
-    NameLimit "name-limit" Data "more distinct names than are kept";
     /// More requests were open at once than are tracked.
     OpenLimit "open-limit" Data "more requests were open at once than are tracked";
     /// A multi-line record was interrupted and closed early.

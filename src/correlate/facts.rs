@@ -132,8 +132,6 @@ pub enum Seen {
     Resumed,
     /// A record that may belong to this call or to another one.
     Contested,
-    /// A process exists with a crash behind this call.
-    Trouble,
 }
 
 /// A further sighting of a call: one row in a list that hangs on the call. At most 48 bytes.
@@ -182,8 +180,6 @@ pub enum AnswerKind {
     StreamIncomplete,
     /// Given, but its content was not captured.
     NotCaptured,
-    /// The exchange got no answer at all.
-    Nothing,
     /// Nothing was sent: refused, DNS, TLS.
     NotSent,
 }

@@ -133,6 +133,16 @@ impl Correlator {
 type Watched = (Witness, Option<(Timestamp, Timestamp)>);
 
 impl View {
+    /// Where its window begins, in nanoseconds; before everything where it has none.
+    pub(super) fn begin(&self) -> i64 {
+        self.window.map_or(i64::MIN, |(first, _)| first.0)
+    }
+
+    /// Where its window ends; behind everything where it has none.
+    pub(super) fn end(&self) -> i64 {
+        self.window.map_or(i64::MAX, |(_, last)| last.0)
+    }
+
     /// Whether one kind of witness has recorded calls of both, and no other view can be what joins them: two clients that
     /// follow one another may both have gone through one proxy.
     fn has_one_kind_with(&self, other: &Self) -> bool {

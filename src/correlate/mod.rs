@@ -338,6 +338,11 @@ impl Correlator {
         }
     }
 
+    /// How many requests of the current source are no longer tracked: too many were open at once.
+    pub fn untracked(&self) -> u64 {
+        self.lane.open.untracked()
+    }
+
     /// Ends the current source. `lossy` when data was lost while reading it.
     pub fn end(&mut self, lossy: bool) {
         self.close_lane();

@@ -19,6 +19,8 @@ const OPEN_LIMIT: usize = 1 << 16;
 pub(super) struct OpenCalls {
     /// Number of the first strand of the source.
     base: u32,
+    /// Requests that are no longer tracked.
+    untracked: u64,
     strands: Vec<Conversation>,
 }
 
@@ -54,7 +56,7 @@ pub(super) enum Candidates {
 impl OpenCalls {
     /// For a source whose first strand has this number.
     pub(super) fn new(base: u32) -> Self {
-        Self { base, strands: Vec::new() }
+        Self { base, untracked: 0, strands: Vec::new() }
     }
 
     fn get(&self, strand: u32) -> Option<&Conversation> {
@@ -71,7 +73,13 @@ impl OpenCalls {
 
     /// Opens a call.
     pub(super) fn open(&mut self, strand: u32, sender: Direction, id: RpcId, call: u32) {
-        self.get_mut(strand).open(Entry { sender, id, call });
+        let crowded = self.get_mut(strand).open(Entry { sender, id, call });
+        self.untracked += u64::from(crowded);
+    }
+
+    /// How many requests are no longer tracked, because too many were open at once.
+    pub(super) fn untracked(&self) -> u64 {
+        self.untracked
     }
 
     /// Opens a call again that had been closed.
@@ -145,11 +153,18 @@ impl OpenCalls {
 }
 
 impl Conversation {
-    fn open(&mut self, entry: Entry) {
-        if self.open.len() >= OPEN_LIMIT {
+    /// Says whether an older one had to make room.
+    fn open(&mut self, entry: Entry) -> bool {
+        let crowded = self.open.len() >= OPEN_LIMIT;
+        if crowded {
             self.open.pop_front();
         }
         self.open.push_back(entry);
+        self.know(entry);
+        crowded
+    }
+
+    fn know(&mut self, entry: Entry) {
         if entry.id == RpcId::Unknown {
             return;
         }
@@ -199,5 +214,15 @@ mod tests {
         assert_eq!(calls.all(7).count(), 101);
         assert_eq!(calls.only(7, sender), None);
         assert_eq!(calls.latest(8, sender, RpcId::Int(0)), None);
+    }
+
+    #[test]
+    fn too_many_at_once_are_counted() {
+        let mut calls = OpenCalls::new(0);
+        let limit = u32::try_from(OPEN_LIMIT).expect("a small limit");
+        for call in 0..limit + 3 {
+            calls.open(0, Direction::ToServer, RpcId::Unknown, call);
+        }
+        assert_eq!((calls.untracked(), calls.all(0).next()), (3, Some(3)));
     }
 }

@@ -16,8 +16,6 @@ use crate::{
 
 /// Clocks of one incident may differ by this much before a window no longer fits.
 const SLACK: i64 = 2 * SECOND;
-/// Components beyond which fits are not searched: the search is quadratic.
-const FIT_LIMIT: usize = 512;
 
 /// Sets of strands that belong together.
 struct Components(Vec<u32>);
@@ -146,7 +144,7 @@ impl Correlator {
     fn join_by_fit(&mut self, sets: &mut Components) {
         let members = self.members(sets);
         let roots: Vec<u32> = members.iter().map(|(root, _)| *root).collect();
-        if roots.len() > FIT_LIMIT || self.case.sources.len() < 2 {
+        if self.case.sources.len() < 2 {
             return;
         }
         let views: Vec<View> = members.iter().map(|(_, strands)| self.view(strands)).collect();
@@ -166,11 +164,15 @@ impl Correlator {
             }
         }
         for a in 0..roots.len() {
-            // Several logs may show one run (client, tap, server): they must all fit one another.
+            // Several logs may show one run (client, tap, server): they must all fit one another. What fits comes from
+            // other sources, so more of them than there are sources never do.
+            if fits[a].is_empty() || fits[a].len() >= self.case.sources.len() {
+                continue;
+            }
             let all_fit = |set: &[usize]| set.iter().all(|x| set.iter().all(|y| x == y || fits[*x].contains(y)));
             let mut set = fits[a].clone();
             set.push(a);
-            if fits[a].is_empty() || !all_fit(&set) {
+            if !all_fit(&set) {
                 continue;
             }
             let closed = set.iter().all(|x| fits[*x].iter().all(|y| set.contains(y)));
@@ -185,13 +187,21 @@ impl Correlator {
     /// Which components fit which others when windows may miss each other by `slack`.
     fn fitting(&self, views: &[View], slack: i64) -> Vec<Vec<usize>> {
         let mut fits = vec![Vec::new(); views.len()];
-        for a in 0..views.len() {
-            for b in a + 1..views.len() {
-                if views[a].sources.is_disjoint(&views[b].sources) && self.fits(&views[a], &views[b], slack) {
-                    fits[a].push(b);
-                    fits[b].push(a);
+        // By the beginning of their windows, so that only what meets is compared; what has none meets everything.
+        let mut order: Vec<usize> = (0..views.len()).collect();
+        order.sort_by_key(|view| (views[*view].begin(), *view));
+        for (place, a) in order.iter().enumerate() {
+            let end = views[*a].end().saturating_add(slack);
+            for b in order[place + 1..].iter().take_while(|b| views[**b].begin() <= end) {
+                let apart = views[*a].sources.is_disjoint(&views[*b].sources);
+                if apart && self.fits(&views[*a], &views[*b], slack) {
+                    fits[*a].push(*b);
+                    fits[*b].push(*a);
                 }
             }
+        }
+        for list in &mut fits {
+            list.sort_unstable();
         }
         fits
     }

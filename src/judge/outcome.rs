@@ -131,7 +131,7 @@ pub(super) fn outcome(facts: &CallFacts<'_>) -> Outcome {
         AnswerKind::NotCaptured if went_on(facts) => Outcome::RpcSuccess,
         AnswerKind::NotCaptured => Outcome::AnswerNotCaptured,
         AnswerKind::NotSent => Outcome::NotSent,
-        AnswerKind::None | AnswerKind::Nothing => unanswered(facts),
+        AnswerKind::None => unanswered(facts),
     }
 }
 

@@ -36,6 +36,21 @@ fn utf16(text: &str, big: bool, mark: bool) -> Vec<u8> {
 }
 
 #[test]
+fn requests_beyond_the_limit_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |id: u32| {
+        format!(
+            "{{\"run_id\":\"r\",\"direction\":\"in\",\"message\":{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}}}\n"
+        )
+    };
+    std::fs::write(folder.path().join("t.jsonl"), (0..65_538).map(line).collect::<String>()).unwrap();
+    let report = report(folder.path(), ".");
+    let notices = &report["sources"][0]["notices"];
+    assert_eq!((notices[0]["notice"].as_str(), notices[0]["count"].as_u64()), (Some("open-limit"), Some(2)));
+    assert_eq!(report["coverage"]["loss"], "data");
+}
+
+#[test]
 fn charsets_line_ends_and_colors_change_no_verdict() {
     let plain = verdicts(&report_of("a.jsonl", GOOD));
     assert_eq!(plain.len(), 1);

@@ -71,6 +71,22 @@ fn open_calls_beside_contacts() {
 }
 
 #[test]
+fn conversations_of_two_sources() {
+    grows_linearly(400, &|folder, count| {
+        for name in ["client.log", "server.log"] {
+            one_file(folder, name, count, |text, call| {
+                let event = if name == "client.log" { "tool_call_sent" } else { "tool_call_received" };
+                let (minute, hour, day) = (call % 60, call / 60 % 24, 1 + call / 1440);
+                let _ = writeln!(
+                    text,
+                    "2026-07-{day:02}T{hour:02}:{minute:02}:00Z session_id={name}{call} {SERVER}={event} request_id={call} tool=pay"
+                );
+            });
+        }
+    });
+}
+
+#[test]
 fn calls_of_one_run() {
     grows_linearly(500, &|folder, count| {
         one_file(folder, "server.log", count, |text, call| {

@@ -204,11 +204,7 @@ pub(in crate::judge) fn answer_is_servers(call: &Call) -> bool {
             AnswerKind::Error => !matches!(call.answer.author, Author::Sdk | Author::Gateway | Author::Client),
             AnswerKind::NotCaptured => call.answer.author == Author::Server,
             AnswerKind::Malformed => call.answer.author != Author::Gateway,
-            AnswerKind::None
-            | AnswerKind::HttpError
-            | AnswerKind::StreamIncomplete
-            | AnswerKind::Nothing
-            | AnswerKind::NotSent => false,
+            AnswerKind::None | AnswerKind::HttpError | AnswerKind::StreamIncomplete | AnswerKind::NotSent => false,
         }
 }
 

@@ -46,7 +46,7 @@ fn plain(case: &Case, runs: &[RunFacts<'_>], index: u32) -> Option<Plain> {
     let call = &case.calls[index as usize];
     let run = runs.get(call.run as usize)?;
     // A request without an answer is judged by what its process did afterwards.
-    let open = matches!(call.answer.kind, AnswerKind::None | AnswerKind::Nothing | AnswerKind::NotSent);
+    let open = matches!(call.answer.kind, AnswerKind::None | AnswerKind::NotSent);
     let simple = !open
         && call.answer.kind != AnswerKind::NotCaptured
         && call.sightings == NONE

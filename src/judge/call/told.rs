@@ -159,7 +159,6 @@ pub(in crate::judge) fn role_of(row: &Sighting) -> &'static str {
         Seen::Resent => "shows the same request again",
         Seen::Resumed => "shows that the client resumed the stream",
         Seen::Contested => "may belong to this call or to another one",
-        Seen::Trouble => "shows a crash behind the call",
     }
 }
 

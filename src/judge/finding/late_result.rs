@@ -64,7 +64,7 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
 fn late<'c>(case: &'c Case, call: &'c Call) -> Option<&'c Sighting> {
     let gateway = case.http(call).is_some_and(|http| GAVE_UP.contains(&http.status));
     let cut = match call.answer.kind {
-        AnswerKind::StreamIncomplete | AnswerKind::Nothing => true,
+        AnswerKind::StreamIncomplete => true,
         AnswerKind::HttpError => gateway,
         _ => false,
     };

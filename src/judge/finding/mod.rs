@@ -208,7 +208,7 @@ fn last_words(facts: &RunFacts<'_>, verdict: &RunVerdict) -> String {
 
 /// Whether nobody saw any answer of a call.
 fn unanswered(call: &Call) -> bool {
-    matches!(call.answer.kind, AnswerKind::None | AnswerKind::Nothing)
+    call.answer.kind == AnswerKind::None
 }
 
 /// Whether a record stands before another one: by record order in one source; records of two sources have no order.

@@ -20,12 +20,11 @@ pub(super) static RULE: RestartRule = RestartRule {
 };
 
 fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
-    let open = facts.run.calls.iter().any(|index| {
-        matches!(
-            facts.case.calls[*index as usize].answer.kind,
-            AnswerKind::None | AnswerKind::Nothing | AnswerKind::Task
-        )
-    });
+    let open = facts
+        .run
+        .calls
+        .iter()
+        .any(|index| matches!(facts.case.calls[*index as usize].answer.kind, AnswerKind::None | AnswerKind::Task));
     let exit = facts.exited.filter(|exit| !exit.wrapper && facts.unattributed.is_empty())?;
     if facts.case.anywhere.attempt_outside_calls {
         return None;

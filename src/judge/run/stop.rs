@@ -84,7 +84,7 @@ pub(super) fn stop(facts: &RunFacts<'_>) -> Option<Stop> {
 /// Whether a request of the client has no answer of any kind, and is no stream that stays open by design.
 fn stays_open(facts: &RunFacts<'_>, call: &Call) -> bool {
     call.direction == Direction::ToServer
-        && matches!(call.answer.kind, AnswerKind::None | AnswerKind::Nothing)
+        && call.answer.kind == AnswerKind::None
         && facts.case.name(call.method) != "subscriptions/listen"
         && !facts.case.sightings(call).any(|row| finished(row.seen))
         && call.id != RpcId::Null

@@ -165,7 +165,7 @@ fn content_type(content: ContentKind) -> Option<&'static str> {
 fn complete(kind: AnswerKind, body: Body) -> Option<bool> {
     match kind {
         AnswerKind::StreamIncomplete => return Some(false),
-        AnswerKind::None | AnswerKind::Nothing | AnswerKind::NotSent => return None,
+        AnswerKind::None | AnswerKind::NotSent => return None,
         _ => {}
     }
     match body {

@@ -2,7 +2,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Basis, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact};
+use super::{
+    AnswerKind, Basis, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact,
+    repeats::Repeats,
+    windows::{Span, Windows},
+};
 use crate::{
     event::{Direction, ReachSource, ReachStage, RemarkKind, Witness, is_effect_free},
     symbol::Symbol,
@@ -17,8 +21,8 @@ pub(super) const SLACK: i64 = SECOND;
 struct Effectful {
     /// There are some, in whatever direction.
     any: bool,
-    /// Those to the server, in order.
-    to_server: Vec<u32>,
+    /// Those to the server, by when they were open.
+    to_server: Windows,
     /// The sources that record their receipt.
     received_in: FxHashSet<u32>,
 }
@@ -28,9 +32,10 @@ impl Correlator {
         self.drop_foreign_contacts();
         let mut of_run: Vec<Vec<u32>> = vec![Vec::new(); self.case.runs.len()];
         let of_id = self.runs_of_ids();
+        let repeats = Repeats::new(&self.case.calls);
         for index in 0..self.case.contacts.len() {
             let contact = self.case.contacts[index];
-            let run = self.run_of(&contact, &of_id);
+            let run = self.run_of(&contact, &of_id, &repeats);
             let kind = self.contact_kind(contact.target, contact.path, contact.method);
             let slot = &mut self.case.contacts[index];
             slot.run = run;
@@ -42,7 +47,7 @@ impl Correlator {
             }
         }
         for (run, contacts) in (0..).zip(of_run) {
-            self.bind_run(run, contacts);
+            self.bind_run(run, contacts, &repeats);
         }
         self.bind_remarks();
     }
@@ -73,7 +78,7 @@ impl Correlator {
     }
 
     /// The run of a contact: its call's, its run id's, its process's, its strand's, else the only one there is.
-    fn run_of(&self, contact: &Contact, of_id: &FxHashMap<Symbol, Vec<u32>>) -> u32 {
+    fn run_of(&self, contact: &Contact, of_id: &FxHashMap<Symbol, Vec<u32>>, repeats: &Repeats) -> u32 {
         if contact.call != NONE {
             return self.case.calls[contact.call as usize].run;
         }
@@ -97,10 +102,8 @@ impl Correlator {
         if contact.pairs.is_empty() {
             return NONE;
         }
-        let mut repeating =
-            self.case.calls.iter().filter(|call| call.pairs.repeats(contact.pairs)).map(|call| call.run);
-        match (repeating.next(), repeating.next()) {
-            (Some(run), None) => run,
+        match repeats.of(contact.pairs, &self.case.calls)[..] {
+            [only] => self.case.calls[only as usize].run,
             _ => NONE,
         }
     }
@@ -138,7 +141,7 @@ impl Correlator {
         if holding.next().is_some() { None } else { only }
     }
 
-    fn bind_run(&mut self, run: u32, contacts: Vec<u32>) {
+    fn bind_run(&mut self, run: u32, contacts: Vec<u32>, repeats: &Repeats) {
         if contacts.is_empty() {
             return;
         }
@@ -151,7 +154,7 @@ impl Correlator {
                     let outside = contact.outside && self.log_shows_calls(&calls, &contact);
                     self.case.contacts[*index as usize].outside = outside;
                     if !outside {
-                        self.bind_contact(&calls.to_server, *index);
+                        self.bind_contact(&calls.to_server, repeats, run, *index);
                     }
                 }
             }
@@ -169,6 +172,7 @@ impl Correlator {
 
     fn effectful_calls(&self, run: u32) -> Effectful {
         let mut effectful = Effectful::default();
+        let mut to_server = Vec::new();
         for index in &self.case.runs[run as usize].calls {
             let call = &self.case.calls[*index as usize];
             if is_effect_free(self.case.name(call.method)) {
@@ -176,12 +180,23 @@ impl Correlator {
             }
             effectful.any = true;
             if call.direction == Direction::ToServer {
-                effectful.to_server.push(*index);
+                to_server.push(*index);
             }
             let received = self.case.seen(call).into_iter().filter(|row| row.seen == Seen::Received);
             effectful.received_in.extend(received.map(|row| row.mark.origin.source.0));
         }
+        effectful.to_server = Windows::new(to_server.into_iter().map(|call| self.span_of(call)));
         effectful
+    }
+
+    /// When a call was open; `None` where its beginning has no time.
+    fn span_of(&self, index: u32) -> Option<Span> {
+        let call = &self.case.calls[index as usize];
+        let from = self.case.placed(call.asked?)?.0;
+        // What failed on the way back may have gone on.
+        let done = !matches!(call.answer.kind, AnswerKind::HttpError | AnswerKind::StreamIncomplete);
+        let to = call.answered.filter(|_| done).and_then(|mark| self.case.placed(mark));
+        Some(Span { call: index, from, to: to.map(|to| to.0) })
     }
 
     /// "No call was open in its log" means something only if that log records calls, or there are none.
@@ -192,57 +207,46 @@ impl Correlator {
 
     /// Binds a contact that names no call: to the one whose arguments its body repeats, else to the only call of the
     /// run that was open throughout the uncertainty of its time.
-    fn bind_contact(&mut self, calls: &[u32], index: u32) {
+    fn bind_contact(&mut self, calls: &Windows, repeats: &Repeats, run: u32, index: u32) {
         let contact = self.case.contacts[index as usize];
-        let repeating: Vec<u32> =
-            calls.iter().copied().filter(|call| self.case.calls[*call as usize].pairs.repeats(contact.pairs)).collect();
+        let mut repeating = repeats.of(contact.pairs, &self.case.calls);
+        repeating.retain(|call| self.may_have_made(*call, run));
+        let at = self.case.placed(contact.attempt).map(|at| at.0).filter(|_| !calls.untimed);
         let chosen = match repeating[..] {
             [only] => self.open_at(only, &contact, SLACK).unwrap_or(true).then_some(only),
-            [] => self.only_open_at(calls, &contact),
+            [] => at.filter(|_| contact.stage != ReachStage::Announced).and_then(|at| only_open_at(calls, at)),
             _ => self.only_holding(&repeating, &contact),
         };
-        if let Some(call) = chosen {
-            let slot = &mut self.case.contacts[index as usize];
-            slot.call = call;
-            slot.bound = Basis::Inferred;
-            return;
+        let slot = &mut self.case.contacts[index as usize];
+        match chosen {
+            Some(call) => {
+                slot.call = call;
+                slot.bound = Basis::Inferred;
+            }
+            None => {
+                let elsewhere = at.is_some_and(|at| calls.open_at(at, SLACK) == [None, None]);
+                slot.outside = elsewhere || calls.is_empty();
+            }
         }
-        let elsewhere = calls.iter().all(|call| self.open_at(*call, &contact, SLACK) == Some(false));
-        self.case.contacts[index as usize].outside = elsewhere;
+    }
+
+    /// Whether a call is one of a run's to its server that may have an effect.
+    fn may_have_made(&self, call: u32, run: u32) -> bool {
+        let call = &self.case.calls[call as usize];
+        call.run == run && call.direction == Direction::ToServer && !is_effect_free(self.case.name(call.method))
     }
 
     /// Whether a call was open at the time of a contact, give or take `slack`; `None` where times are missing.
     fn open_at(&self, call: u32, contact: &Contact, slack: i64) -> Option<bool> {
-        let call = &self.case.calls[call as usize];
         let at = self.case.placed(contact.attempt)?.0;
-        let from = self.case.placed(call.asked?)?.0;
-        let to = call.answered.and_then(|mark| self.case.placed(mark)).map(|to| to.0);
-        let done =
-            call.answer.kind != super::AnswerKind::HttpError && call.answer.kind != super::AnswerKind::StreamIncomplete;
-        Some(at >= from - slack && (!done || to.is_none_or(|to| at <= to + slack)))
-    }
-
-    fn only_open_at(&self, calls: &[u32], contact: &Contact) -> Option<u32> {
-        if contact.stage == ReachStage::Announced {
-            return None;
-        }
-        let mut open = Vec::new();
-        for call in calls {
-            if self.open_at(*call, contact, SLACK)? {
-                open.push(*call);
-            }
-        }
-        match open[..] {
-            // Certainly open: also without the slack.
-            [only] => self.open_at(only, contact, 0)?.then_some(only),
-            _ => None,
-        }
+        let span = self.span_of(call)?;
+        Some(at >= span.from - slack && span.to.is_none_or(|to| at <= to + slack))
     }
 
     fn only_holding(&self, calls: &[u32], contact: &Contact) -> Option<u32> {
         let mut holding = calls.iter().copied().filter(|call| {
             let facts = &self.case.calls[*call as usize];
-            let refused = facts.answer.kind == super::AnswerKind::HttpError;
+            let refused = facts.answer.kind == AnswerKind::HttpError;
             !refused && self.open_at(*call, contact, SLACK / 20) == Some(true)
         });
         let only = holding.next();
@@ -305,5 +309,13 @@ impl Correlator {
                 self.sight(call, seen, witness, mark, 0);
             }
         }
+    }
+}
+
+/// The only call that was open at an instant: alone with the slack, and certainly open without it.
+fn only_open_at(calls: &Windows, at: i64) -> Option<u32> {
+    match calls.open_at(at, SLACK) {
+        [Some(only), None] => (calls.open_at(at, 0)[0] == Some(only)).then_some(only),
+        _ => None,
     }
 }

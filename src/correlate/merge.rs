@@ -4,12 +4,11 @@
 //! decides where it must, the placed window where only one contains the view; else the link is refused and the
 //! candidates are contested.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
-use super::{AnswerKind, Author, Basis, Call, Correlator, Key, NONE, RpcId, Seen};
+use super::{AnswerKind, Author, Basis, Call, Correlator, Key, NONE, RpcId, Seen, ground::Ground};
 use crate::{
-    event::{Direction, Witness},
-    symbol::Symbol,
+    event::Witness,
     time::{MILLISECOND, SECOND},
 };
 
@@ -56,7 +55,8 @@ impl Correlator {
     }
 
     fn merge_run(&mut self, strands: &[u32], into: &mut [u32]) {
-        let mut ground: Ground = FxHashMap::default();
+        let mut ground = Ground::default();
+        let mut contested: FxHashSet<(u32, u32)> = FxHashSet::default();
         for strand in strands {
             let source = self.case.strands[*strand as usize].source;
             let views = self.case.strands[*strand as usize].calls.clone();
@@ -72,17 +72,15 @@ impl Correlator {
                     link => link,
                 };
                 match link {
-                    Link::None => ground.entry(key).or_default().push((view, vec![source])),
+                    Link::None => ground.add(key, self.case.calls[view as usize].id, view, source),
                     Link::One(call) => {
                         self.absorb(call, view);
                         into[view as usize] = call;
-                        if let Some((_, sources)) =
-                            ground.get_mut(&key).and_then(|calls| calls.iter_mut().find(|(known, _)| *known == call))
-                        {
-                            sources.push(source);
-                        }
+                        ground.seen_by(key, call, source);
                     }
-                    Link::Contested(candidates) => {
+                    Link::Contested(mut candidates) => {
+                        // One record of a source says it: a second adds nothing.
+                        candidates.retain(|call| contested.insert((*call, source)));
                         self.contest(&candidates, view);
                         into[view as usize] = NONE;
                     }
@@ -93,12 +91,9 @@ impl Correlator {
 
     fn link_of(&self, view: u32, views: &[u32], source: u32, ground: &Ground) -> Link {
         let call = &self.case.calls[view as usize];
-        let Some(known) = ground.get(&(call.direction, call.method)) else { return Link::None };
-        let candidates: Vec<u32> = known
-            .iter()
-            .filter(|(other, sources)| !sources.contains(&source) && self.same_call(view, *other))
-            .map(|(other, _)| *other)
-            .collect();
+        let ids = [Some(call.id), self.other_spelling(call.id)];
+        let mut candidates = ground.candidates((call.direction, call.method), ids, source);
+        candidates.retain(|other| self.same_call(view, *other));
         match candidates[..] {
             [] => Link::None,
             [only] if self.within(view, only) != Some(false) => Link::One(only),
@@ -309,9 +304,6 @@ impl Correlator {
         }
     }
 }
-
-/// Calls that a view may join, by sender and method; each with the sources that saw it already.
-type Ground = FxHashMap<(Direction, Symbol), Vec<(u32, Vec<u32>)>>;
 
 enum Link {
     None,

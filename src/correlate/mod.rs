@@ -12,6 +12,7 @@ mod exchanges;
 mod facts;
 mod finish;
 mod fit;
+mod ground;
 mod lane;
 mod merge;
 mod messages;
@@ -19,10 +20,12 @@ mod open;
 mod operations;
 mod place;
 mod reach;
+mod repeats;
 mod runs;
 mod servers;
 mod steps;
 mod stray;
+mod windows;
 
 use rustc_hash::FxHashMap;
 

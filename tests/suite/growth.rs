@@ -98,7 +98,7 @@ fn calls_of_one_run() {
 }
 
 #[test]
-#[ignore = "a contested view is sighted on each candidate, and each candidate is looked at for each view"]
+#[ignore = "views without id, arguments and time fit every call of their tool, and each is compared with each"]
 fn equal_open_calls_of_one_run() {
     grows_linearly(500, &|folder, count| {
         one_file(folder, "trace.jsonl", count, |text, call| {
@@ -114,7 +114,6 @@ fn equal_open_calls_of_one_run() {
 }
 
 #[test]
-#[ignore = "each contact without a key is compared with all calls of its run: cheap, and quadratic"]
 fn contacts_of_one_run() {
     grows_linearly(500, &|folder, count| {
         one_file(folder, "server.log", count, |text, contact| {

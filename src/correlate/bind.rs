@@ -218,15 +218,12 @@ impl Correlator {
             _ => self.only_holding(&repeating, &contact),
         };
         let slot = &mut self.case.contacts[index as usize];
-        match chosen {
-            Some(call) => {
-                slot.call = call;
-                slot.bound = Basis::Inferred;
-            }
-            None => {
-                let elsewhere = at.is_some_and(|at| calls.open_at(at, SLACK) == [None, None]);
-                slot.outside = elsewhere || calls.is_empty();
-            }
+        if let Some(call) = chosen {
+            slot.call = call;
+            slot.bound = Basis::Inferred;
+        } else {
+            let elsewhere = at.is_some_and(|at| calls.open_at(at, SLACK) == [None, None]);
+            slot.outside = elsewhere || calls.is_empty();
         }
     }
 

@@ -1,4 +1,4 @@
-//! Phase records: the keys of `native-formats.md` 1 and 2, whichever notation carried them.
+//! Phase records: their keys, whichever notation carried them.
 //!
 //! Knows the vocabulary and the aliases, not the notation: JSON lines and key=value text both fill [`Fields`].
 

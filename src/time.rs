@@ -108,7 +108,7 @@ pub fn leading_time_of_day(text: &[u8]) -> Option<(Stamp, usize)> {
 
 /// An epoch number: seconds below 1e11, milliseconds below 1e14, microseconds below 1e17, else nanoseconds.
 ///
-/// `native-formats.md` 1 gives the first two bounds; microseconds and nanoseconds follow by magnitude.
+/// Phase logs write seconds or milliseconds; microseconds and nanoseconds follow by magnitude.
 pub fn epoch(number: f64) -> Option<Stamp> {
     if !number.is_finite() || number < 0.0 {
         return None;

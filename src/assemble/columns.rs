@@ -1,4 +1,4 @@
-//! Joins the lines of a record that Rich wrapped into columns (`server-proxy-trace-formats.md` 2.1).
+//! Joins the lines of a record that Rich (Python) wrapped into columns.
 //!
 //! A long word is broken without a blank where it fills the column; the joined text is read with and without blanks.
 

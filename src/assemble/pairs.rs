@@ -1,4 +1,4 @@
-//! Phase records with one pair a line (`native-formats.md` 2): consecutive lines with different keys are one record.
+//! Phase records with one pair a line: consecutive lines with different keys are one record.
 //!
 //! Each `EVENT=true` becomes a phase line of its own with the other pairs of the record, and is read like any other line.
 

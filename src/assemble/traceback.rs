@@ -1,6 +1,6 @@
 //! Joins the lines of a traceback and finds its root: the first block of a chain, the leaves of a group, the cause.
 //!
-//! Shapes: `server-proxy-trace-formats.md` 2.9. What a root means is told by [`crate::clue::crash`].
+//! Shapes: those of `CPython` 3.9 to 3.14 and of V8. What a root means is told by [`crate::clue::crash`].
 
 use bumpalo::Bump;
 

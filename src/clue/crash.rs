@@ -289,7 +289,7 @@ fn inside<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
     false
 }
 
-/// Deaths by the operating system, and orders to stop (`server-proxy-trace-formats.md` 12.1).
+/// Deaths by the operating system, and orders to stop.
 fn death<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
     if text.contains("JavaScript heap out of memory") {
         return push(TroubleKind::OutOfMemory, "FATAL ERROR", None, body, sink);

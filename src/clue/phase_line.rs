@@ -1,4 +1,4 @@
-//! Phase records in key=value notation, alone or inside any text log (`native-formats.md` 2).
+//! Phase records in key=value notation, alone or inside any text log.
 
 use super::Clue;
 use crate::{

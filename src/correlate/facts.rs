@@ -33,7 +33,7 @@ pub struct Mark {
     pub at: Option<Timestamp>,
 }
 
-/// How strong a fact is (`design.md` 2).
+/// How strong a fact is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Basis {
     /// Nothing is known.
@@ -374,7 +374,7 @@ impl Contact {
     }
 }
 
-/// Kind of a target (`verdicts.md` 1).
+/// Kind of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ContactKind {
     /// HTTP, SSH, database, broker, mail, a neighbor process.

@@ -290,7 +290,7 @@ pub(super) fn asked_as(witness: Witness, direction: Direction) -> Seen {
     }
 }
 
-/// Who sends a request of this method (`mcp-protocol.md` 3.1).
+/// Who sends a request of this method (MCP specification, all revisions).
 pub(super) fn request_direction(method: &str) -> Direction {
     if method.starts_with("sampling/") || method.starts_with("elicitation/") || method == "roots/list" {
         Direction::ToClient

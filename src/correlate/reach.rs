@@ -116,7 +116,7 @@ impl Correlator {
             && self.witness_of(event) == Witness::Server
     }
 
-    /// What kind of thing a target is, by its address and path alone (`server-proxy-trace-formats.md` 3.4).
+    /// What kind of thing a target is, by its address and path alone.
     pub(super) fn contact_kind(&self, target: Symbol, path: Option<Symbol>, method: Option<Symbol>) -> ContactKind {
         let target = self.case.symbols.name(target);
         let path = path.map_or("", |path| self.case.symbols.name(path));

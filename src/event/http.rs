@@ -71,7 +71,7 @@ pub enum Body {
     TornStream,
 }
 
-/// Why an exchange has no status (`server-proxy-trace-formats.md` 7.3).
+/// Why an exchange has no status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HttpFailure {
     /// Refused, DNS, TLS: nothing was sent.

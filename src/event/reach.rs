@@ -2,7 +2,7 @@
 
 use super::{CallKey, Digest, Pairs, Phase};
 
-/// How far a contact with the outside got (`server-proxy-trace-formats.md` 0.2, 3.1).
+/// How far a contact with the outside got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReachStage {
     /// Announced only: a hint and never more.

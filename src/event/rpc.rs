@@ -220,7 +220,7 @@ pub struct ErrorShape<'a> {
     pub named: Option<&'a str>,
 }
 
-/// What an error text says, as far as it decides something (`mcp-protocol.md` 3.3, 3.4 and 4.4).
+/// What an error text says, as far as it decides something (the texts are in `wording`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Wording {
     /// Nothing that decides.

@@ -1,4 +1,4 @@
-//! `phase-jsonl`: the phase log as JSON lines (`native-formats.md` 1). Decodes one line; knows no other notation.
+//! `phase-jsonl`: the phase log as JSON lines. Decodes one line; knows no other notation.
 
 use std::fmt;
 

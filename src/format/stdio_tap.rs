@@ -1,4 +1,4 @@
-//! `stdio-tap`: what a tee between client and server writes (`native-formats.md` 3a). Decodes one line.
+//! `stdio-tap`: what a tee between client and server writes. Decodes one line.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! `trace-jsonl`: one JSON-RPC message a line, bare or inside an envelope (`native-formats.md` 3). Decodes one line.
+//! `trace-jsonl`: one JSON-RPC message a line, bare or inside an envelope. Decodes one line.
 //!
 //! The hot path of the whole program: one pass over the line, no copies.
 

@@ -105,6 +105,19 @@ fn every_file_says_what_it_is_for() {
     }
 }
 
+/// Documents that are named in code or comments are there to be read.
+#[test]
+fn every_document_that_is_named_exists() {
+    for path in source_files() {
+        let text = fs::read_to_string(&path).unwrap();
+        for (end, _) in text.match_indices(".md`") {
+            let name = text[..end].rsplit('`').next().unwrap();
+            let there = ["docs", "."].iter().any(|folder| root().join(folder).join(format!("{name}.md")).is_file());
+            assert!(there, "{} names {name}.md", path.display());
+        }
+    }
+}
+
 #[test]
 fn facts_stay_small() {
     assert_eq!(size_of::<Origin>(), 16);

@@ -206,7 +206,7 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// The state of a body that has no text (`server-proxy-trace-formats.md` 7.1 `content.text`, 7.3).
+    /// The state of a body that has no text (HAR 1.2, `content.text` is optional; what its absence means differs by writer).
     fn without_text(&self, request: &Request<'a>) -> Body {
         let there = self.content.elsewhere || self.content.size.unwrap_or(0).max(self.headers.length.unwrap_or(0)) > 0;
         if self.cut || there && self.status > 0 && request.method != "HEAD" {

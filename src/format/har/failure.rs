@@ -1,4 +1,4 @@
-//! Why an entry has no status (`server-proxy-trace-formats.md` 7.3). Claims that nothing was sent only where the text
+//! Why an entry has no status. Claims that nothing was sent only where the text
 //! of the writer says so and no recorded time contradicts it.
 
 use bumpalo::Bump;

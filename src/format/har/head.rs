@@ -203,7 +203,7 @@ fn milliseconds(wait: &str, date: Option<&str>) -> Option<u32> {
     Some(u32::try_from((until - from).num_milliseconds().max(0)).unwrap_or(u32::MAX))
 }
 
-/// Servers that are nearly always intermediaries (`server-proxy-trace-formats.md` section 6).
+/// Servers that are nearly always intermediaries, by their `Server` header.
 const GATEWAYS: &[&str] = &[
     "nginx",
     "openresty",

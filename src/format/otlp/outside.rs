@@ -10,7 +10,7 @@ use crate::{
     netloc::Target,
 };
 
-/// The contact that a span without `mcp.method.name` is (`server-proxy-trace-formats.md` 9.3).
+/// The contact that a span without `mcp.method.name` is (OpenTelemetry semantic conventions for HTTP and database clients).
 pub(super) fn reach<'a>(
     attributes: &Attributes<'a>,
     role: SpanRole,

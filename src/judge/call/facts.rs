@@ -6,7 +6,7 @@ use crate::{
     judge::{Evidence, RunFacts},
 };
 
-/// Effect class of a method (`verdicts.md` 1).
+/// Effect class of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EffectClass {
     /// Changes nothing by specification.

@@ -69,7 +69,7 @@ pub(super) fn attempt(case: &Case, index: u32) -> Option<u32> {
     u32::try_from(at + 1).ok()
 }
 
-/// Limits that cut at a round duration (`client-logs.md` 6.3), in seconds.
+/// Limits that cut at a round duration, in seconds.
 static LIMITS: &[(i64, &str)] = &[
     (30, "30 s: default start limit of several clients"),
     (60, "60 s: default request limit of the TypeScript SDK, of nginx and of many load balancers"),

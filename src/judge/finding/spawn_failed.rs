@@ -83,7 +83,7 @@ fn command<'c>(facts: &RunFacts<'c>) -> Option<&'c str> {
     Some(facts.case.name(named)).filter(|name| !name.is_empty())
 }
 
-/// Programs that fetch a package and start it (`client-logs.md`: npx, uvx and their relatives).
+/// Programs that fetch a package and start it (npx, uvx and their relatives).
 fn is_runner(command: &str) -> bool {
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
     let name = name.strip_suffix(".cmd").or(name.strip_suffix(".exe")).unwrap_or(name);

@@ -144,7 +144,6 @@ fn the_rules_are_named_and_documented() {
 
 #[test]
 fn every_finding_of_the_release_has_a_rule() {
-    // `verdicts.md` 6.
     for id in [
         "stdout-pollution",
         "spawn-failed",

@@ -9,7 +9,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "The client rejected an answer",
     doc: Doc {
         means: "An SDK checked the answer against the tool's output schema, or could not parse it, and raised an error of its own. The tool had run.",
-        recognized: "An SDK's text about output schema, structured content or an unparsable answer (`mcp-protocol.md` 3.4).",
+        recognized: "An SDK's text about output schema, structured content or an unparsable answer.",
         is_not: "An error of the server.",
         to_do: "Do not send it again. Repair the output schema or the client.",
     },

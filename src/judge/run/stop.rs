@@ -54,7 +54,7 @@ impl Owner {
 /// Where and why a run stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// The name of the stop (`verdicts.md` 5).
+    /// The name of the stop.
     pub name: &'static str,
     /// Who owns it.
     pub owner: Owner,

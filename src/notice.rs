@@ -79,6 +79,8 @@ notices! {
     Binary "binary" None "binary content was skipped";
     /// A hidden file was skipped.
     Hidden "hidden" None "a hidden file or folder was skipped";
+    /// A link to a folder around it was not followed: what is there is read without it.
+    LinkLoop "link-loop" None "a link leads back to a folder around it and was not followed";
     /// An empty input: no witness.
     Empty "empty" None "the input is empty: it is no witness and covers nothing";
     /// A file or archive could not be read, or broke while it was read.

@@ -164,12 +164,7 @@ impl Search {
             let entry = match next {
                 Ok(entry) => entry,
                 Err(error) => {
-                    // A link that leads to a folder around it: its content is found without it.
-                    if error.loop_ancestor().is_none() {
-                        let path = error.path().map_or_else(|| name.to_owned(), |path| shown(argument, name, path));
-                        let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
-                        self.skip(&path, None, NoticeKind::Unreadable, &reason);
-                    }
+                    self.untrodden(argument, name, &error);
                     continue;
                 }
             };
@@ -192,6 +187,20 @@ impl Search {
                 self.skip(&path, None, NoticeKind::Unreadable, "neither a file nor a folder");
             }
         }
+    }
+
+    /// What the walk through a folder could not enter.
+    fn untrodden(&mut self, argument: &PathArgument, name: &str, error: &walkdir::Error) {
+        let path = error.path().map_or_else(|| name.to_owned(), |path| shown(argument, name, path));
+        if let Some(ancestor) = error.loop_ancestor() {
+            // Its content is found without it.
+            let ancestor = shown(argument, name, ancestor);
+            let ancestor = if ancestor.is_empty() { "." } else { ancestor.trim_end_matches('/') };
+            self.skip(&path, None, NoticeKind::LinkLoop, &format!("it leads to {ancestor}"));
+            return;
+        }
+        let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+        self.skip(&path, None, NoticeKind::Unreadable, &reason);
     }
 
     fn add(&mut self, real: PathBuf, path: String, stored: Arc<Stored>, hints: &Hints, depth: usize, link: bool) {

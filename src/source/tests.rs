@@ -452,7 +452,7 @@ fn a_file_is_read_once_and_by_the_name_that_says_most() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_and_loops_harmless() {
+fn links_are_followed_and_loops_told() {
     use std::os::unix::fs::symlink;
 
     let folder = folder(&[("logs/z.log", b"z"), ("elsewhere/y.log", b"y")]);
@@ -464,7 +464,8 @@ fn links_are_followed_and_loops_harmless() {
     let found = find(&[&logs]);
     let paths: Vec<_> = found.entries.iter().map(|entry| entry.path.as_str()).collect();
     assert_eq!(paths, ["logs/far/y.log", "logs/z.log"]);
-    assert_eq!(skipped(&found), [("logs/dangling", NoticeKind::Unreadable)]);
+    assert_eq!(skipped(&found), [("logs/dangling", NoticeKind::Unreadable), ("logs/loop", NoticeKind::LinkLoop)]);
+    assert_eq!(found.skipped[1].reason, "it leads to logs");
 }
 
 #[test]

@@ -175,6 +175,21 @@ fn an_unreadable_file_is_told_and_the_rest_is_analysed() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("dangling.log"));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_around_is_told_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("logs")).unwrap();
+    fs::write(folder.path().join("logs/good.jsonl"), GOOD).unwrap();
+    std::os::unix::fs::symlink("..", folder.path().join("logs/up")).unwrap();
+    let output = run(folder.path(), &["analyze", ".", "--output", "json", "--calls", "all"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("notice: logs/up: a link leads back to a folder around it"), "{told}");
+    assert_eq!(output.status.code(), Some(0));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((calls(&report).len(), &report["coverage"]["loss"]), (1, &Value::from("none")));
+}
+
 #[test]
 fn secrets_reach_no_output_in_no_field() {
     let secrets = [

@@ -1,22 +1,23 @@
 //! The command line: what can be asked, and how the answer gets out.
 
+mod output;
+
 use std::{
     borrow::Cow,
     ffi::OsString,
-    fs,
-    io::{self, IsTerminal, Write},
-    path::{Path, PathBuf},
+    io::{self, Write},
 };
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
+use self::output::{outputs, write_error, write_reports};
 use crate::{
     analyze::{self, Analysis, Options},
     error::{Error, ExitStatus},
     explain,
     fail_on::FailOn,
     progress::Bar,
-    report::{self, CallsShown, RENDERERS, Renderer, Report, ReportOptions, Selection, Style, redact},
+    report::{self, CallsShown, RENDERERS, Renderer, ReportOptions, Selection, redact},
     source::{PathArgument, ReadOptions},
     time::{self, Timestamp},
 };
@@ -245,31 +246,6 @@ pub fn cli_page() -> String {
     format!("# Command line\n\nGenerated from the program's own help.\n\n{}## Reports\n\n{reports}", help_markdown())
 }
 
-/// One output: a renderer, and a file or standard output.
-struct Output {
-    renderer: &'static Renderer,
-    file: Option<PathBuf>,
-}
-
-fn outputs(arguments: &[String]) -> Result<Vec<Output>, Error> {
-    if arguments.is_empty() {
-        return Ok(vec![Output { renderer: &RENDERERS[0], file: None }]);
-    }
-    let parse = |argument: &String| {
-        let (name, file) = match argument.split_once('=') {
-            Some((_, "")) => return Err(Error::Usage(format!("--output {argument}: the file name is missing"))),
-            Some((name, file)) => (name, Some(PathBuf::from(file))),
-            None => (argument.as_str(), None),
-        };
-        let known: Vec<&str> = RENDERERS.iter().map(|renderer| renderer.name).collect();
-        match report::renderer(name) {
-            Some(renderer) => Ok(Output { renderer, file }),
-            None => Err(Error::Usage(format!("--output {name}: not one of {}", known.join(", ")))),
-        }
-    };
-    arguments.iter().map(parse).collect()
-}
-
 fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
     let outputs = outputs(&arguments.output)?;
     let paths: Vec<PathArgument> =
@@ -346,65 +322,6 @@ fn shown(text: &str) -> String {
     redact::quote(text, 400)
 }
 
-fn write_reports(analysis: &Analysis, options: &ReportOptions, outputs: &[Output], color: Color) -> Result<(), Error> {
-    let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, options);
-    let renderers: Vec<&Renderer> = outputs.iter().map(|output| output.renderer).collect();
-    let quotes = analysis.quotes(&report.wanted_quotes(&renderers));
-    let report = report.with_quotes(quotes);
-    for output in outputs {
-        write_report(&report, output, color)?;
-    }
-    Ok(())
-}
-
-fn write_report(report: &Report<'_>, output: &Output, color: Color) -> Result<(), Error> {
-    let Some(path) = &output.file else {
-        let stdout = io::stdout();
-        let color = color == Color::Always
-            || color == Color::Auto
-                && stdout.is_terminal()
-                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let mut writer = io::BufWriter::with_capacity(1 << 16, stdout.lock());
-        (output.renderer.render)(report, Style { width: WIDTH, color }, &mut writer).map_err(write_error)?;
-        return writer.flush().map_err(write_error);
-    };
-    let style = Style { width: WIDTH, color: color == Color::Always };
-    let render = |writer: &mut dyn Write| (output.renderer.render)(report, style, writer);
-    write_file(path, &render).map_err(|source| Error::Write { path: path.clone(), source })
-}
-
-/// A file appears whole or not at all. Devices and pipes are written to, and a link leads to what is replaced.
-fn write_file(path: &Path, render: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
-        let mut writer = io::BufWriter::with_capacity(1 << 16, fs::OpenOptions::new().write(true).open(path)?);
-        render(&mut writer)?;
-        return writer.flush();
-    }
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".as_ref());
-    let mut writer = io::BufWriter::with_capacity(1 << 16, tempfile::NamedTempFile::new_in(folder)?);
-    render(&mut writer)?;
-    let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-    make_readable(temporary.as_file())?;
-    temporary.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// Temporary files are private; a report has the rights that any new file has.
-#[cfg(unix)]
-fn make_readable(file: &fs::File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn make_readable(_: &fs::File) -> io::Result<()> {
-    Ok(())
-}
-
-/// Reports fit 80 columns everywhere: they are pasted into tickets.
-const WIDTH: u16 = 80;
-
 fn status(analysis: &Analysis, fail_on: &[FailOn]) -> ExitStatus {
     if analysis.incomplete() {
         ExitStatus::Failed
@@ -416,13 +333,6 @@ fn status(analysis: &Analysis, fail_on: &[FailOn]) -> ExitStatus {
     } else {
         ExitStatus::Analysed
     }
-}
-
-fn write_error(source: io::Error) -> Error {
-    if source.kind() == io::ErrorKind::BrokenPipe {
-        return Error::BrokenPipe;
-    }
-    Error::Write { path: "standard output".into(), source }
 }
 
 fn print(text: &str) -> Result<ExitStatus, Error> {

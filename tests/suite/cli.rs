@@ -97,6 +97,39 @@ fn several_outputs_at_once() {
 }
 
 #[test]
+fn two_outputs_to_one_file_are_refused_before_anything_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = case("stdio-sigkill-after-outbound").join("input");
+    let input = input.to_str().unwrap();
+    fs::create_dir(folder.path().join("out")).unwrap();
+    for (first, second) in [("a.txt", "a.txt"), ("a.txt", "./a.txt"), ("a.txt", "out/../a.txt")] {
+        let (first, second) = (format!("json={first}"), format!("table={second}"));
+        let output = run(folder.path(), &["analyze", input, "nowhere.log", "-o", &first, "-o", &second]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.starts_with("error: --output: two reports would go to '"), "{told}");
+        assert!(!told.contains("nowhere.log"), "{told}");
+        assert!(!folder.path().join("a.txt").exists());
+    }
+    fs::write(folder.path().join("a.txt"), "before").unwrap();
+    assert_eq!(code(folder.path(), &["analyze", input, "-o", "json=a.txt", "-o", "table=out/../a.txt"]), Some(2));
+    assert_eq!(fs::read_to_string(folder.path().join("a.txt")).unwrap(), "before");
+    assert_eq!(code(folder.path(), &["analyze", input, "-o", "json=a.txt", "-o", "table=out/a.txt"]), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_and_a_device_are_known_as_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = case("stdio-sigkill-after-outbound").join("input");
+    let input = input.to_str().unwrap();
+    fs::write(folder.path().join("a.txt"), "before").unwrap();
+    std::os::unix::fs::symlink("a.txt", folder.path().join("link.txt")).unwrap();
+    assert_eq!(code(folder.path(), &["analyze", input, "-o", "json=a.txt", "-o", "table=link.txt"]), Some(2));
+    assert_eq!(code(folder.path(), &["analyze", input, "-o", "json=/dev/null", "-o", "table=/dev/null"]), Some(0));
+}
+
+#[test]
 fn a_filter_shows_less_and_makes_no_verdict_safer() {
     let case = case("http-429-retry-after");
     let all = report(&case, "input");

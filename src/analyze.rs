@@ -130,15 +130,10 @@ impl Analysis {
         self.case.sources.iter().any(|source| source.events > 0)
     }
 
-    /// Whether a path was missing or an input could not be read.
+    /// Whether a path of the command line was missing or could not be read. What could not be read inside a folder or
+    /// an archive is a notice and lost data, but the invocation was right.
     pub fn incomplete(&self) -> bool {
         !self.found.missing.is_empty()
-            || self.found.skipped.iter().any(|skipped| skipped.kind == NoticeKind::Unreadable)
-            || self
-                .sources
-                .iter()
-                .flat_map(|source| &source.notices)
-                .any(|notice| notice.kind == NoticeKind::Unreadable)
     }
 }
 

@@ -31,7 +31,8 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 analysed; 1 something named by --fail-on was found; 2 usage or fatal error, or one of \
-several paths was missing (the rest is analysed first); 3 nothing recognised; 130 interrupted.";
+several paths was missing or could not be read (the rest is analysed first); 3 nothing recognised; 130 interrupted. What \
+cannot be read inside a folder or an archive is a notice, and lost data in the report.";
 
 #[derive(Debug, Subcommand)]
 enum Command {

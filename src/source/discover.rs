@@ -25,7 +25,8 @@ use crate::{error::Error, event::SourceId, notice::NoticeKind};
 pub struct Found {
     /// Inputs to be read, in the order of their ids.
     pub entries: Vec<SourceEntry>,
-    /// Paths that do not exist, and what the operating system said.
+    /// Paths of the command line that do not exist or cannot be read, and why. What cannot be read inside a folder or
+    /// an archive is skipped instead.
     pub missing: Vec<(String, String)>,
     /// What is not read, in a stable order.
     pub skipped: Vec<Skipped>,
@@ -132,13 +133,7 @@ impl Search {
         let metadata = match path.metadata() {
             Ok(metadata) => metadata,
             Err(error) => {
-                let exists = error.kind() == io::ErrorKind::PermissionDenied;
-                let shown = path.to_string_lossy().into_owned();
-                if exists {
-                    self.skip(&name, None, NoticeKind::Unreadable, &error.to_string());
-                } else if !self.found.missing.iter().any(|(known, _)| *known == shown) {
-                    self.found.missing.push((shown, error.to_string()));
-                }
+                self.refuse(&path.to_string_lossy(), &error.to_string());
                 return Ok(());
             }
         };
@@ -152,7 +147,7 @@ impl Search {
             // A pipe, as shells make for `<(command)`: it can be read only once.
             match File::open(path) {
                 Ok(file) => self.add(real, name, Stored::spool(file)?, &argument.hints, 0, false),
-                Err(error) => self.skip(&name, None, NoticeKind::Unreadable, &error.to_string()),
+                Err(error) => self.refuse(&path.to_string_lossy(), &error.to_string()),
             }
         }
         Ok(())
@@ -200,12 +195,32 @@ impl Search {
             return;
         }
         let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+        if error.depth() == 0 {
+            return self.refuse(&argument.path.to_string_lossy(), &reason);
+        }
         self.skip(&path, None, NoticeKind::Unreadable, &reason);
     }
 
     fn add(&mut self, real: PathBuf, path: String, stored: Arc<Stored>, hints: &Hints, depth: usize, link: bool) {
         let candidate = Candidate { path, stored, hints: hints.clone(), depth, link };
         self.files.entry(real).or_default().push(candidate);
+    }
+
+    /// A path of the command line that cannot be read at all.
+    fn refuse(&mut self, path: &str, reason: &str) {
+        if !self.found.missing.iter().any(|(known, _)| known == path) {
+            self.found.missing.push((path.to_owned(), reason.to_owned()));
+        }
+    }
+
+    /// The content of a file cannot be read.
+    fn unreadable(&mut self, place: &Place<'_>, reason: &str) {
+        let candidate = place.candidate;
+        if candidate.depth == 0 && place.member.is_none() {
+            self.refuse(&candidate.path, reason);
+        } else {
+            self.skip(&candidate.path, place.member.as_deref(), NoticeKind::Unreadable, reason);
+        }
     }
 
     fn skip(&mut self, path: &str, member: Option<&str>, kind: NoticeKind, reason: &str) {
@@ -222,9 +237,10 @@ impl Search {
         chosen.sort_by(|a, b| a.path.cmp(&b.path));
         for candidate in chosen {
             let recipe = Recipe::of(Arc::clone(&candidate.stored));
+            let place = Place { candidate: &candidate, member: None, depth: 0 };
             match peek(&recipe) {
-                Ok(head) => self.open(&Place { candidate: &candidate, member: None, depth: 0 }, recipe, &head),
-                Err(error) => self.skip(&candidate.path, None, NoticeKind::Unreadable, &error.to_string()),
+                Ok(head) => self.open(&place, recipe, &head),
+                Err(error) => self.unreadable(&place, &error.to_string()),
             }
         }
         let found = &mut self.found;

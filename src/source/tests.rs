@@ -469,6 +469,16 @@ fn links_are_followed_and_loops_told() {
 }
 
 #[test]
+fn what_is_asked_for_and_cannot_be_read_is_no_notice() {
+    let xz = b"\xfd7zXZ\0\0\x04".as_slice();
+    let folder = folder(&[("logs/packed.xz", xz), ("logs/a.log", b"a")]);
+    let found = find(&[&folder.path().join("logs")]);
+    assert_eq!((skipped(&found).len(), found.missing.len()), (1, 0));
+    let found = find(&[&folder.path().join("logs"), &folder.path().join("logs/packed.xz")]);
+    assert_eq!((skipped(&found).len(), found.missing[0].0.as_str()), (0, "packed.xz"));
+}
+
+#[test]
 fn standard_input_is_spooled_and_can_be_read_again() {
     let stored = gzip(TEXT.as_bytes());
     let arguments = [PathArgument::new("-"), PathArgument::new("-")];

@@ -144,6 +144,37 @@ fn a_torn_line_is_told_with_its_place() {
 }
 
 #[test]
+fn a_broken_archive_in_a_folder_is_a_notice_and_lost_data() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("good.jsonl"), GOOD).unwrap();
+    fs::write(folder.path().join("broken.gz"), &gzip(GOOD.as_bytes())[..12]).unwrap();
+    let output = run(folder.path(), &["analyze", ".", "--output", "json", "--calls", "all"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("notice: broken.gz"));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((calls(&report).len(), &report["coverage"]["loss"]), (1, &Value::from("data")));
+    assert_eq!(output.status.code(), Some(0));
+}
+
+/// Only where rights count: who may do everything reads everything.
+#[cfg(unix)]
+#[test]
+fn a_file_without_the_right_to_read_it_is_a_notice_in_a_folder_and_an_error_by_name() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("good.jsonl"), GOOD).unwrap();
+    let locked = folder.path().join("locked.log");
+    fs::write(&locked, "x").unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0)).unwrap();
+    if fs::read(&locked).is_ok() {
+        return;
+    }
+    let output = run(folder.path(), &["analyze", ".", "--output", "json"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("notice: locked.log"));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(run(folder.path(), &["analyze", "good.jsonl", "locked.log"]).status.code(), Some(2));
+}
+
+#[test]
 fn odd_neighbors_do_not_hide_the_good_file() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -172,7 +203,13 @@ fn an_unreadable_file_is_told_and_the_rest_is_analysed() {
     let output = run(folder.path(), &["analyze", ".", "--output", "json", "--calls", "all"]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(calls(&report).len(), 1);
-    assert!(String::from_utf8(output.stderr).unwrap().contains("dangling.log"));
+    assert_eq!(report["coverage"]["loss"], "data");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("notice: dangling.log"));
+    assert_eq!(output.status.code(), Some(0), "the invocation was right");
+    // Asked for by name it is another thing.
+    let output = run(folder.path(), &["analyze", "good.jsonl", "dangling.log", "--output", "json"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("error: cannot read dangling.log"));
+    assert_eq!(output.status.code(), Some(2));
 }
 
 #[cfg(unix)]

@@ -72,7 +72,7 @@ impl Search {
             Kind::Zstd => self.unpack(place, recipe.with(&[Layer::Zstd])),
             Kind::Zip => self.zip(place, &recipe),
             Kind::Tar => self.tar(place, &recipe),
-            Kind::Unsupported(reason) => self.leave(place, NoticeKind::Unreadable, reason),
+            Kind::Unsupported(reason) => self.unreadable(place, reason),
             Kind::Binary(reason) => self.leave(place, NoticeKind::Binary, reason),
         }
     }

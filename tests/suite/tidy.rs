@@ -64,6 +64,46 @@ fn code(path: &PathBuf) -> String {
     text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_owned()
 }
 
+/// The modules of this program that a text names: `crate::a::B`, and each member of `crate::{a::B, c::{D, E}}`.
+fn imported(code: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let rest = &code[at + "crate::".len()..];
+        match rest.strip_prefix('{') {
+            Some(group) => names.extend(members(group)),
+            None => names.push(first_name(rest)),
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// The first name of each member of a group, whose opening brace is behind us.
+fn members(group: &str) -> Vec<String> {
+    let mut names = vec![first_name(group.trim_start())];
+    let mut depth = 0;
+    for (at, char) in group.char_indices() {
+        match char {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => names.push(first_name(group[at + 1..].trim_start())),
+            _ => {}
+        }
+    }
+    names
+}
+
+fn first_name(text: &str) -> String {
+    text.chars().take_while(|char| char.is_ascii_alphanumeric() || *char == '_').collect()
+}
+
+#[test]
+fn imports_are_seen_however_they_are_written() {
+    let code = "use crate::{a::B, c::{D, self}, e};\nuse crate::f;\nuse crate::{\n    g::{\n        H,\n    },\n    i::J,\n};\nfn k() { crate::l::m() }";
+    assert_eq!(imported(code), ["a", "c", "e", "f", "g", "i", "l"]);
+}
+
 #[test]
 fn a_module_imports_only_from_modules_before_it() {
     for path in source_files() {
@@ -73,17 +113,11 @@ fn a_module_imports_only_from_modules_before_it() {
         if matches!(module.as_str(), "lib" | "main") || relative.to_str().unwrap().contains("tests") {
             continue;
         }
-        let own = ORDER
-            .iter()
-            .position(|name| *name == module)
-            .unwrap_or_else(|| panic!("{module} has no place in the order"));
-        let text = code(&path);
-        for (index, name) in ORDER.iter().enumerate() {
-            let imported =
-                [format!("crate::{name}::"), format!("crate::{name};")].iter().any(|words| text.contains(words))
-                    || text.contains(&format!("\n    {name}::"));
-            assert!(!imported || index <= own, "{}: {module} imports {name}, which comes later", relative.display());
-        }
+        let place = |name: &str| ORDER.iter().position(|known| *known == name);
+        let own = place(&module).unwrap_or_else(|| panic!("{module} has no place in the order"));
+        let later: Vec<String> =
+            imported(&code(&path)).into_iter().filter(|name| place(name).is_some_and(|index| index > own)).collect();
+        assert!(later.is_empty(), "{}: {module} imports {later:?}, which come later", relative.display());
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 use super::{
     Renderer, Report, Style,
     escape::{code_cell, code_span, markdown, table_cell},
-    view::{self, Advice, Cite, Class, View},
+    view::{self, Cite, Class, View},
     wire,
 };
 
@@ -90,15 +90,15 @@ impl Paper {
             self.line(markdown(&view.nothing_failed()));
             self.line("");
         }
-        for Advice { class, rows, left } in &view.advice {
-            self.line(format!("**{}:**", class.title()));
+        for advice in &view.advice {
+            self.line(format!("**{}:**", advice.class.title()));
             self.line("");
-            for row in rows {
+            for row in &advice.rows {
                 let which = if row.which.is_empty() { String::new() } else { format!(" ({})", markdown(&row.which)) };
                 self.line(format!("- {}{which}: {}", code_span(&row.subject), markdown(&row.text)));
             }
-            if *left > 0 {
-                self.line(format!("- {left} more kinds of calls: see `--output ndjson`."));
+            if let Some(more) = advice.rest() {
+                self.line(format!("- {more}: see `--output ndjson`."));
             }
             self.line("");
         }
@@ -114,7 +114,7 @@ impl Paper {
             let marks = self.notes(&row.cites);
             self.line(format!("- {}{}{marks}", code_span(&row.name), markdown(&row.headline)));
         }
-        self.rest(view.runs.rest("runs"));
+        self.rest(view.runs.rest("run"));
         self.line("");
         self.line("| Run | Started | Initialized | Tools listed | Reached outside |");
         self.line("|---|---|---|---|---|");
@@ -135,11 +135,11 @@ impl Paper {
         for duplicate in &impact.duplicates.shown {
             self.line(format!("- {}", markdown(duplicate)));
         }
-        self.rest(impact.duplicates.rest("operations"));
+        self.rest(impact.duplicates.rest("operation"));
         for target in &impact.targets.shown {
             self.line(format!("- External target {}: {}.", code_span(&target.name), markdown(&target.text)));
         }
-        self.rest(impact.targets.rest("targets"));
+        self.rest(impact.targets.rest("target"));
     }
 
     fn timeline(&mut self, view: &View) {
@@ -155,7 +155,7 @@ impl Paper {
             let who = code_cell(&moment.who);
             self.line(format!("| {} | {who} | {} |", table_cell(&moment.time), table_cell(&moment.what)));
         }
-        self.rest(view.timeline.rest("moments"));
+        self.rest(view.timeline.rest("moment"));
     }
 
     fn calls(&mut self, view: &View) {
@@ -183,7 +183,7 @@ impl Paper {
             ];
             self.line(format!("| {} |", cells.join(" | ")));
         }
-        self.rest(view.calls.rest("calls"));
+        self.rest(view.calls.rest("call"));
     }
 
     fn findings(&mut self, view: &View) {
@@ -197,7 +197,7 @@ impl Paper {
             let (severity, claim) = (row.severity.name(), markdown(&row.claim));
             self.line(format!("- **{severity}** `{}`{about}: {claim}{marks} {}", row.rule, markdown(row.advice)));
         }
-        self.rest(view.findings.rest("findings"));
+        self.rest(view.findings.rest("finding"));
     }
 
     fn missing(&mut self, view: &View) {
@@ -208,7 +208,7 @@ impl Paper {
         for row in &view.missing.shown {
             self.line(format!("- {}: {}.", markdown(&row.artifact), markdown(&row.decides)));
         }
-        self.rest(view.missing.rest("artifacts"));
+        self.rest(view.missing.rest("artifact"));
     }
 
     fn coverage(&mut self, view: &View) {
@@ -230,7 +230,7 @@ impl Paper {
             let (witness, notices) = (table_cell(&row.witness), table_cell(&row.notices.join("; ")));
             self.line(format!("| {path} | {format} | {witness} | {} | {} | {notices} |", row.records, row.unexplained));
         }
-        self.rest(coverage.sources.rest("sources"));
+        self.rest(coverage.sources.rest("source"));
         if !coverage.unexplained.is_empty() {
             self.head("Records from which nothing was learned");
         }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::{
     Renderer, Report, Style,
     layout::{Grid, at_most, cut, cut_left, paragraph},
-    view::{self, Advice, CallRow, Cite, Class, FindingRow, View},
+    view::{self, CallRow, Cite, Class, FindingRow, View},
 };
 use crate::judge::{Caution, Severity};
 
@@ -110,14 +110,13 @@ impl Page {
         if view.advice.iter().all(|advice| advice.class == Class::Restart) {
             self.text(Tone::Plain, "  ", 2, &view.nothing_failed());
         }
-        for Advice { class, rows, left } in &view.advice {
-            self.text(tone_of(*class), "  ", 2, &format!("{}:", class.title()));
-            for row in rows {
+        for advice in &view.advice {
+            self.text(tone_of(advice.class), "  ", 2, &format!("{}:", advice.class.title()));
+            for row in &advice.rows {
                 let which = if row.which.is_empty() { String::new() } else { format!(" ({})", row.which) };
                 self.text(Tone::Plain, "    ", 6, &format!("{}{which}: {}", row.subject, row.text));
             }
-            let more = format!("{left} more kinds of calls: see --output ndjson.");
-            self.rest((*left > 0).then_some(more));
+            self.rest(advice.rest().map(|more| format!("{more}: see --output ndjson.")));
         }
     }
 
@@ -132,7 +131,7 @@ impl Page {
                 self.cite(cite, 4);
             }
         }
-        self.rest(view.runs.rest("runs"));
+        self.rest(view.runs.rest("run"));
         self.head("The four questions");
         let grid = Grid::new(&[16, 14, 14, 15, 15], 2, self.width);
         self.table_head(&grid, &["run", "started", "initialized", "tools listed", "reached outside"]);
@@ -164,7 +163,7 @@ impl Page {
         for row in &view.calls.shown {
             self.call(&grid, row);
         }
-        self.rest(view.calls.rest("calls"));
+        self.rest(view.calls.rest("call"));
     }
 
     fn call(&mut self, grid: &Grid, row: &CallRow) {
@@ -193,8 +192,7 @@ impl Page {
             self.cite(cite, 4);
         }
         if more > 0 {
-            let noun = if more == 1 { "record" } else { "records" };
-            self.put(Tone::Faint, &format!("    and {more} more {noun}"));
+            self.put(Tone::Faint, &format!("    and {}", view::plural(more as u64, "more record")));
         }
     }
 
@@ -217,7 +215,7 @@ impl Page {
         for row in &view.findings.shown {
             self.finding(row);
         }
-        self.rest(view.findings.rest("findings"));
+        self.rest(view.findings.rest("finding"));
     }
 
     fn finding(&mut self, row: &FindingRow) {
@@ -240,7 +238,7 @@ impl Page {
         for row in &view.missing.shown {
             self.text(Tone::Plain, "  ", 4, &format!("{}: {}.", row.artifact, row.decides));
         }
-        self.rest(view.missing.rest("artifacts"));
+        self.rest(view.missing.rest("artifact"));
     }
 
     fn coverage(&mut self, view: &View) {
@@ -271,7 +269,7 @@ impl Page {
                 self.text(Tone::Faint, "    ", 6, notice);
             }
         }
-        self.rest(coverage.sources.rest("sources"));
+        self.rest(coverage.sources.rest("source"));
         if !coverage.unexplained.is_empty() {
             self.head("Records from which nothing was learned");
         }

@@ -146,6 +146,45 @@ fn a_filter_shows_less_and_makes_no_verdict_safer() {
     }
 }
 
+/// Calls of one run with ids from 1: the first so many ended well, the others failed.
+fn trace(well: usize, failed: usize) -> String {
+    let call = |id: usize| {
+        let answer =
+            if id <= well { r#""result":{"content":[]}"# } else { r#""error":{"code":-32000,"message":"no"}"# };
+        let tool = if id.is_multiple_of(2) { "even" } else { "odd" };
+        [
+            format!(r#"{{"ts":"2026-07-22T14:03:{id:02}Z","run_id":"r","direction":"in","message":{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{{"n":{id}}}}}}}}}"#),
+            format!(r#"{{"ts":"2026-07-22T14:03:{id:02}Z","run_id":"r","direction":"out","message":{{"jsonrpc":"2.0","id":{id},{answer}}}}}"#),
+        ]
+        .map(|line| format!("{line}\n"))
+        .concat()
+    };
+    (1..=well + failed).map(call).collect()
+}
+
+/// The table of such calls as one line.
+fn table_of(well: usize, failed: usize, more: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.jsonl"), trace(well, failed)).unwrap();
+    let text = stdout(folder.path(), &[&["analyze", "a.jsonl"], more].concat());
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn one_two_and_many_calls_read_well() {
+    for (well, failed, words) in [
+        (1, 0, ["Nothing to retry: the call ended well.", "its only call ended well;"]),
+        (2, 0, ["Nothing to retry: both calls ended well.", "both calls ended well;"]),
+        (3, 0, ["Nothing to retry: all 3 calls ended well.", "all 3 calls ended well;"]),
+        (0, 2, ["neither call ended well;", "WHAT TO DO"]),
+        (0, 3, ["none of 3 calls ended well;", "WHAT TO DO"]),
+        (1, 1, ["1 of 2 calls did not end well;", "WHAT TO DO"]),
+    ] {
+        let table = table_of(well, failed, &[]);
+        assert!(words.iter().all(|words| table.contains(words)), "{words:?}: {table}");
+    }
+}
+
 #[test]
 fn every_table_documents_itself() {
     let folder = root();

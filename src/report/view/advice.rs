@@ -54,7 +54,14 @@ pub(in crate::report) struct Advice {
     /// The rows.
     pub(in crate::report) rows: Vec<AdviceRow>,
     /// Rows that were left out.
-    pub(in crate::report) left: usize,
+    left: u64,
+}
+
+impl Advice {
+    /// `2 more kinds of calls`, if rows were left out.
+    pub(in crate::report) fn rest(&self) -> Option<String> {
+        (self.left > 0).then(|| format!("{} of calls", plural(self.left, "more kind")))
+    }
 }
 
 /// What to do with calls that are alike.

@@ -4,6 +4,7 @@
 
 mod advice;
 mod calls;
+mod count;
 mod coverage;
 mod findings;
 mod impact;
@@ -30,6 +31,9 @@ pub(super) use impact::Impact;
 pub(super) use runs::RunRow;
 pub(super) use timeline::Moment;
 
+pub(super) use count::plural;
+
+use self::count::{all_of, and_more, none_of};
 use super::{
     CallsShown, Report, layout,
     names::{self, Names},
@@ -59,9 +63,9 @@ impl<T> Rows<T> {
         self.shown.is_empty()
     }
 
-    /// Where the rest is.
+    /// Where the rest is. The noun is that of one.
     pub(super) fn rest(&self, noun: &str) -> Option<String> {
-        (self.left > 0).then(|| format!("{} more {noun}: see --output ndjson.", self.left))
+        (self.left > 0).then(|| format!("{}: see --output ndjson.", plural(self.left, &format!("more {noun}"))))
     }
 }
 
@@ -155,7 +159,7 @@ impl View {
                     .to_owned()
             }
             (calls, _) => {
-                format!("Nothing to retry: none of the shown calls failed ({} in all).", plural(calls, "call"))
+                format!("Nothing to retry: {} ended well.", all_of(calls, "call"))
             }
         }
     }
@@ -282,14 +286,4 @@ impl Desk<'_, '_> {
         let case = self.report.case;
         case.runs.get(run)?.strands.iter().find_map(|strand| case.strands[*strand as usize].server)
     }
-}
-
-/// `c3`, or `c3 and 11 more`.
-fn and_more(first: &str, count: u64) -> String {
-    if count > 1 { format!("{first} and {} more", count - 1) } else { first.to_owned() }
-}
-
-/// `1 call`, `2 calls`.
-fn plural(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::{Cite, Desk, RUNS, Rows, and_more, plural};
+use super::{Cite, Desk, RUNS, Rows, all_of, and_more, none_of, plural};
 use crate::{
     correlate::{Case, Contact, NONE, Run, Transport},
     judge::{Answer, RunFacts, RunVerdict, run::Question},
@@ -144,7 +144,8 @@ fn calls(facts: &RunFacts<'_>, failed: u64) -> String {
         (0, _) => "no calls".to_owned(),
         (1, 0) => "its only call ended well".to_owned(),
         (1, _) => "its only call did not end well".to_owned(),
-        (all, 0) => format!("all {all} calls ended well"),
+        (all, 0) => format!("{} ended well", all_of(all, "call")),
+        (all, failed) if all == failed => format!("{} ended well", none_of(all, "call")),
         (all, failed) => format!("{failed} of {all} calls did not end well"),
     }
 }

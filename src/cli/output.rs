@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::Color;
+use super::{Color, complain};
 use crate::{
     analyze::Analysis,
     error::Error,
@@ -83,6 +83,9 @@ pub(super) fn write_reports(
     color: Color,
 ) -> Result<(), Error> {
     let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, options);
+    if let Some(unmatched) = report.unmatched() {
+        complain(&format!("notice: {unmatched}"));
+    }
     let renderers: Vec<&Renderer> = outputs.iter().map(|output| output.renderer).collect();
     let quotes = analysis.quotes(&report.wanted_quotes(&renderers));
     let report = report.with_quotes(quotes);

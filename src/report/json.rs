@@ -32,9 +32,14 @@ struct Document<'a>(Wire<'a>);
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let wire = &self.0;
-        let mut document = serializer.serialize_struct("Report", 9)?;
+        let selection = wire.selection();
+        let mut document = serializer.serialize_struct("Report", 9 + usize::from(selection.is_some()))?;
         document.serialize_field("schema", &SCHEMA)?;
         document.serialize_field("tool", &TOOL)?;
+        match &selection {
+            Some(selection) => document.serialize_field("selection", selection)?,
+            None => document.skip_field("selection")?,
+        }
         document.serialize_field("sources", &Lazy(|| wire.sources()))?;
         document.serialize_field("runs", &Lazy(|| wire.runs()))?;
         document.serialize_field("calls", &Lazy(|| wire.calls()))?;

@@ -3,6 +3,7 @@
 //! It does not decide anything: verdicts arrive ready. It does not read sources: the quotes arrive ready, too.
 
 pub mod escape;
+mod filter;
 mod json;
 mod layout;
 mod markdown;
@@ -174,6 +175,12 @@ impl<'a> Report<'a> {
             self.view = OnceLock::from(view);
         }
         self
+    }
+
+    /// That the selection lets nothing through though there is something, as a fragment for a message.
+    pub fn unmatched(&self) -> Option<String> {
+        let names = names::Names::new(self);
+        filter::Filter::new(self, &names, &select::Selected::new(self)).and_then(|filter| filter.unmatched())
     }
 
     /// What the human forms say.

@@ -499,7 +499,7 @@ fn a_selection_hides_and_never_recounts() {
     let select = Selection { server: Some("other".to_owned()), ..Selection::default() };
     let read = read_with(ReportOptions { select, ..all }, &[LOG, TAP]);
     assert_eq!((&read.json()["calls"], &read.json()["runs"]), (&json!([]), &json!([])));
-    assert!(read.render("table").contains("Nothing to retry"));
+    assert!(read.render("table").contains("No call matches --server other; without it there are 4 calls."));
 }
 
 #[test]

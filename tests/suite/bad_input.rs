@@ -164,7 +164,7 @@ fn a_file_without_the_right_to_read_it_is_a_notice_in_a_folder_and_an_error_by_n
     fs::write(folder.path().join("good.jsonl"), GOOD).unwrap();
     let locked = folder.path().join("locked.log");
     fs::write(&locked, "x").unwrap();
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(&locked).is_ok() {
         return;
     }

@@ -171,6 +171,48 @@ fn table_of(well: usize, failed: usize, more: &[&str]) -> String {
 }
 
 #[test]
+fn a_filter_that_matches_nothing_is_told_in_every_form() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.jsonl"), trace(2, 1)).unwrap();
+    let filtered = |kind: &str, more: &[&str]| {
+        let output = run(folder.path(), &[&["analyze", "a.jsonl", "-o", kind], more].concat());
+        assert_eq!(output.status.code(), Some(0), "the input was analyzed");
+        let text = |bytes| String::from_utf8(bytes).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        (text(output.stdout), text(output.stderr))
+    };
+    let nothing = [
+        (["--tool", "nosuch"], "o call matches --tool nosuch; without it there are 3 calls"),
+        (["--run", "nosuch"], "o call matches --run nosuch; without it there are 3 calls"),
+        (["--server", "nosuch"], "o call matches --server nosuch; without it there are 3 calls"),
+        (["--since", "2027-01-01T00:00:00Z"], "o call matches --since 2027-01-01T00:00:00Z; without it there are 3"),
+    ];
+    for (more, words) in nothing {
+        for kind in ["table", "markdown"] {
+            let (report, told) = filtered(kind, &more);
+            // Markdown escapes the dashes.
+            let report = report.replace('\\', "");
+            assert!(report.contains(&format!("N{words}")), "{report}");
+            assert!(!report.contains("ended well") && !report.contains("Nothing to retry"), "{report}");
+            assert!(told.starts_with(&format!("notice: n{words}")), "{told}");
+        }
+        let (report, told) = filtered("json", &more);
+        assert!(told.starts_with(&format!("notice: n{words}")), "{told}");
+        let report: Value = serde_json::from_str(&report).unwrap();
+        assert_eq!((&report["selection"]["calls"], &report["totals"]["calls"]), (&Value::from(0), &Value::from(3)));
+        let (lines, _) = filtered("ndjson", &more);
+        assert!(lines.contains(r#""runs":0,"calls":0}"#), "{lines}");
+    }
+    let (report, told) = filtered("table", &["--tool", "even", "--run", "r"]);
+    assert!(report.contains("Nothing to retry: the call selected by --run r and --tool even ended well (of 3 calls)."));
+    assert_eq!(told, "");
+    let secret = "ghp_Zk3vQ9xW2mN7bT5yL8cR4dF6gH1jK0pAbCdE";
+    for kind in ["table", "markdown", "json", "ndjson"] {
+        let (report, told) = filtered(kind, &["--tool", secret]);
+        assert!(!report.contains("Zk3vQ9xW") && !told.contains("Zk3vQ9xW") && told.contains("[redacted:"), "{told}");
+    }
+}
+
+#[test]
 fn one_two_and_many_calls_read_well() {
     for (well, failed, words) in [
         (1, 0, ["Nothing to retry: the call ended well.", "its only call ended well;"]),

@@ -10,6 +10,7 @@ mod findings;
 mod impact;
 mod next;
 mod runs;
+mod scope;
 mod timeline;
 
 use std::collections::BTreeSet;
@@ -25,15 +26,17 @@ use crate::{
 
 pub(super) use advice::{Advice, Class};
 pub(super) use calls::CallRow;
+pub(super) use count::plural;
 pub(super) use coverage::{Coverage, MissingRow};
 pub(super) use findings::FindingRow;
 pub(super) use impact::Impact;
 pub(super) use runs::RunRow;
 pub(super) use timeline::Moment;
 
-pub(super) use count::plural;
-
-use self::count::{all_of, and_more, none_of};
+use self::{
+    count::{all_of, and_more, none_of},
+    scope::Scope,
+};
 use super::{
     CallsShown, Report, layout,
     names::{self, Names},
@@ -105,8 +108,10 @@ pub(super) struct View {
     pub(super) coverage: Coverage,
     /// What to log, so that the open questions close by themselves.
     pub(super) next: Vec<&'static str>,
-    /// All calls of the case, and whether successes are listed, too.
-    totals: (u64, bool),
+    /// Which calls it is about.
+    scope: Scope,
+    /// Successes are listed, too.
+    all: bool,
 }
 
 impl View {
@@ -129,7 +134,8 @@ impl View {
             missing,
             coverage: coverage::coverage(desk),
             next,
-            totals: (report.verdicts.totals.calls, report.options.calls == CallsShown::All),
+            scope: Scope::new(desk),
+            all: report.options.calls == CallsShown::All,
         };
         view.quote(report);
         view
@@ -149,24 +155,14 @@ impl View {
         }
     }
 
-    /// What there is to say where no call failed.
+    /// What there is to say where no call needs to be sent again.
     pub(super) fn nothing_failed(&self) -> String {
-        match (self.totals.0, self.runs.is_empty()) {
-            (0, true) => "No MCP run and no call was recognized in the input.".to_owned(),
-            (0, false) => "No call is on record, so there is nothing to retry.".to_owned(),
-            _ if !self.calls.is_empty() && !self.totals.1 => {
-                "Nothing to retry: what did not end well was answered, was done by a later attempt, or is a server's own question to its client."
-                    .to_owned()
-            }
-            (calls, _) => {
-                format!("Nothing to retry: {} ended well.", all_of(calls, "call"))
-            }
-        }
+        self.scope.nothing_failed()
     }
 
     /// The heading of the calls.
     pub(super) fn calls_title(&self) -> &'static str {
-        if self.totals.1 { "Calls" } else { "Calls that did not end well" }
+        if self.all { "Calls" } else { "Calls that did not end well" }
     }
 
     /// Everything that is cited.

@@ -1,10 +1,10 @@
 //! The pieces of the report, in order, each made when it is asked for.
 
-use super::{Call, Coverage, Finding, Operation, Run, Source, Totals, call, evidence::listed, run, source};
+use super::{Call, Coverage, Finding, Operation, Run, Selection, Source, Totals, call, evidence::listed, run, source};
 use crate::{
     event::Origin,
     judge::CallVerdict,
-    report::{Report, names::Names, select, select::Selected},
+    report::{Report, filter::Filter, names::Names, select, select::Selected},
 };
 
 /// A report that can be walked piece by piece.
@@ -21,6 +21,21 @@ const QUOTED_CALLS: usize = 20_000;
 impl<'a> Wire<'a> {
     pub(in crate::report) fn new(report: &'a Report<'a>) -> Self {
         Self { report, names: Names::new(report), selected: Selected::new(report) }
+    }
+
+    /// What was selected; nothing where everything is shown.
+    pub(in crate::report) fn selection(&self) -> Option<Selection> {
+        let filter = Filter::new(self.report, &self.names, &self.selected)?;
+        let value = |name| filter.options.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+        Some(Selection {
+            run: value("run"),
+            server: value("server"),
+            tool: value("tool"),
+            since: value("since"),
+            until: value("until"),
+            runs: filter.runs,
+            calls: filter.calls,
+        })
     }
 
     pub(in crate::report) fn sources(&self) -> impl Iterator<Item = Source> {

@@ -4,20 +4,25 @@ use serde_json::{Value, json, value::to_raw_value};
 
 use super::{
     Call, Clock, Conflict, Coverage, Ev, Exit, Finding, Http, LastPhase, Milestones, Missing, NotRun, Notice,
-    Operation, OperationRetry, Place, Question, Reach, Restart, Retry, Run, SCHEMA, Source, TOOL, Target, Tools,
-    Totals, Unexplained,
+    Operation, OperationRetry, Place, Question, Reach, Restart, Retry, Run, SCHEMA, Selection, Source, TOOL, Target,
+    Tools, Totals, Unexplained,
 };
 
 /// A report of every wire type with every field.
 pub(in crate::report) fn full_example() -> Value {
     json!({
-        "schema": SCHEMA, "tool": TOOL, "sources": [source()], "runs": [run()], "calls": [call()],
+        "schema": SCHEMA, "tool": TOOL, "selection": selection(), "sources": [source()], "runs": [run()], "calls": [call()],
         "operations": [operation()], "findings": [finding()], "coverage": coverage(), "totals": totals(),
     })
 }
 
 fn text() -> String {
     "x".to_owned()
+}
+
+fn selection() -> Selection {
+    let value = || Some(text());
+    Selection { run: value(), server: value(), tool: value(), since: value(), until: value(), runs: 1, calls: 1 }
 }
 
 fn place() -> Place {

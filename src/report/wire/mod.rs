@@ -37,6 +37,23 @@ pub(super) struct Tool {
 /// This program.
 pub(super) const TOOL: Tool = Tool { name: "mcp-postmortem", version: env!("CARGO_PKG_VERSION") };
 
+/// What was selected, and how much that is.
+#[derive(Debug, Serialize)]
+pub(super) struct Selection {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) run: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) server: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) since: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) until: Option<String>,
+    pub(super) runs: u64,
+    pub(super) calls: u64,
+}
+
 /// One input.
 #[derive(Debug, Serialize)]
 pub(super) struct Source {

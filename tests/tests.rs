@@ -10,6 +10,7 @@ mod suite {
     pub(crate) mod classifier;
     pub(crate) mod cli;
     pub(crate) mod docs;
+    pub(crate) mod fail_on;
     pub(crate) mod formats;
     pub(crate) mod growth;
     pub(crate) mod labels;

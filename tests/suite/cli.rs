@@ -37,12 +37,23 @@ fn exit_codes() {
 
 #[test]
 fn a_missing_path_is_told_and_the_rest_is_analysed() {
-    let output = run(&case("stdio-sigkill-after-outbound"), &["analyze", "input", "nowhere.log", "--output", "json"]);
-    assert_eq!(output.status.code(), Some(2));
-    let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(errors.lines().any(|line| line.starts_with("error: ") && line.contains("nowhere.log")), "{errors}");
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["totals"]["calls"], 3);
+    let case = case("stdio-sigkill-after-outbound");
+    let whole = report(&case, "input");
+    assert_eq!(whole["coverage"]["loss"], "none");
+    for paths in [["input", "nowhere.log"], ["nowhere.log", "input"]] {
+        let output = run(&case, &[&["analyze", "--output", "json", "--calls", "all"], &paths[..]].concat());
+        assert_eq!(output.status.code(), Some(2));
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.lines().any(|line| line.starts_with("error: cannot read nowhere.log: ")), "{errors}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["coverage"]["loss"], "data");
+        assert_eq!(report["sources"], whole["sources"]);
+        let outcomes = |report: &Value| calls(report).iter().map(|call| call["outcome"].clone()).collect::<Vec<_>>();
+        assert_eq!((outcomes(&report), calls(&report).len()), (outcomes(&whole), 3));
+        let table = stdout(&case, &[&["analyze"], &paths[..]].concat());
+        assert!(table.contains("Data was lost while reading"), "{table}");
+        assert!(table.contains("die_after"), "{table}");
+    }
 }
 
 #[test]

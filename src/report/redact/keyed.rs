@@ -50,8 +50,11 @@ static KINDS: LazyLock<(RegexSet, Vec<Option<Kind>>)> = LazyLock::new(|| {
 static MORE_KEY: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)\A (?:id|provided|supplied|given|used|entered|received)\b"));
 
-/// `the password is: X`.
-static IS: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\A (?:is|was|set to|is set to|is now)(?: ?[:=])? "));
+/// `the password is: X`, `the password for bob is X`, `password for user bob: X`.
+static IS: LazyLock<Regex> = LazyLock::new(|| {
+    let whose = "(?: (?:for|of) (?:the )?(?:user |account )?[A-Za-z0-9_.@-]{1,40})";
+    regex(&format!(r"(?i)\A(?:{whose}? (?:is set to|is now|is|was|set to)(?: ?[:=])? |{whose}: )"))
+});
 
 /// What names the value in `{"name": "key", "value": "…"}`, also as an attribute of OpenTelemetry, or in an object
 /// behind the key itself.
@@ -146,6 +149,7 @@ impl<'t> Scan<'t> {
         // `/etc/passwd: no such file`.
         let path = separator == Separator::Colon
             && self.bytes[..place.start].ends_with(b"/")
+            && !self.bytes[..place.start].ends_with(b"://")
             && !matches!(key.value, Value::Header | Value::Line);
         self.value(
             at,

@@ -6,17 +6,44 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::{SECRETS, find, prefixes};
+use super::{SECRETS, find, prefixes, unescape};
 
 /// Words before secrets whose examples in the table have more than one word before the secret. They cover the keys and
 /// schemes that leave little doubt.
-const WORDS: &[&str] = &["bearer ", "basic ", "uthorization", "api_key", "api-key", "apikey", "assword", "-----BEGIN "];
+const WORDS: &[&str] = &[
+    "bearer ",
+    "basic ",
+    "uthorization",
+    "api_key",
+    "api-key",
+    "apikey",
+    "assword",
+    "passwd",
+    "passphrase",
+    "-----BEGIN ",
+    "connection_string",
+    "connectionstring",
+    "accountkey",
+    "eyJhbGci",
+];
+
+/// Keys that also stand in every other line as a word, or as the end of a harmless key whose value is a number: only
+/// with what separates them from a text.
+const KEYS: &[&str] = &["token", "tokens", "secret", "secrets", "pat", "pin"];
+
+/// See [`KEYS`]: in environments and queries, in JSON, in a string of JSON, in headers and YAML.
+const SEPARATORS: &[&str] = &["=", "\":\"", "\": \"", "\\\":\\\"", "\\\": \\\"", ": "];
+
+/// Clients whose command line may hold a password.
+const CLIENTS: &[&str] = &["curl ", "curl\"", "curl\\\"", "mysql", "mariadb", "sshpass", "redis-cli", "sqlcmd"];
 
 /// Shorter words stand everywhere.
 const LEAST: usize = 4;
 
 static ANCHORS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let words = prefixes().filter(|prefix| prefix.len() >= LEAST).chain(WORDS.iter().copied());
+    let keys = KEYS.iter().flat_map(|key| SEPARATORS.iter().map(move |separator| [*key, separator].concat()));
+    let fixed = prefixes().filter(|prefix| prefix.len() >= LEAST).chain(WORDS.iter().chain(CLIENTS).copied());
+    let words: Vec<String> = fixed.map(str::to_owned).chain(keys).collect();
     AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("few and short words")
 });
 
@@ -28,6 +55,16 @@ const BEHIND: usize = 1024;
 /// Where secrets begin that should not stand in a log, and that leave little doubt. Several close to each other on one
 /// line may count as one: a line is examined in pieces.
 pub fn leaks(text: &str) -> Vec<usize> {
+    let mut places = places(text);
+    if let Some(plain) = unescape::plain(text) {
+        places.extend(self::places(&plain.text).into_iter().map(|at| plain.written(at)));
+        places.sort_unstable();
+        places.dedup();
+    }
+    places
+}
+
+fn places(text: &str) -> Vec<usize> {
     let mut places = Vec::new();
     let mut done = 0;
     for hit in ANCHORS.find_iter(text) {

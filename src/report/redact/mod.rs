@@ -7,6 +7,7 @@
 //! What is masked reads `[redacted:KIND]`; key, scheme and public prefix stay. When in doubt it masks too much.
 //! Masking twice changes nothing more, and a secret that the end of the text cut is still masked.
 
+mod container;
 mod keyed;
 mod leaks;
 mod scan;
@@ -14,6 +15,7 @@ mod secrets;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod unescape;
 mod value;
 mod words;
 
@@ -85,7 +87,7 @@ impl<'t> Scan<'t> {
         Self { text, bytes: text.as_bytes(), found: Vec::new(), plain_end: 0, container_end: 0 }
     }
 
-    fn run(mut self) -> Vec<Found> {
+    fn walk(mut self) -> Vec<Found> {
         for index in SHAPES.any.matches(self.bytes) {
             let (kind, shape, regex) = &SHAPES.each[index];
             for captures in regex.captures_iter(self.bytes) {
@@ -99,41 +101,50 @@ impl<'t> Scan<'t> {
         }
         self.private_keys();
         self.keys();
-        self.merged()
+        self.found
     }
+}
 
-    /// Sorts what was found and joins what overlaps, so that no part of a secret stays between two masks.
-    fn merged(mut self) -> Vec<Found> {
-        // The end of a password before `@host` looks like an address. What remains of one is found in the next round.
-        let others: Vec<Found> = self.found.iter().copied().filter(|found| found.kind != name::EMAIL).collect();
-        self.found.retain(|found| {
-            found.kind != name::EMAIL || !others.iter().any(|other| found.start < other.end && other.start < found.end)
-        });
-        self.found.sort_by(|a, b| (a.start, b.end, a.kind).cmp(&(b.start, a.end, b.kind)));
-        let mut merged: Vec<Found> = Vec::with_capacity(self.found.len());
-        for found in self.found {
-            let Some(last) = merged.last_mut().filter(|last| found.start < last.end) else {
-                merged.push(found);
-                continue;
-            };
-            let prefix = self.text.get(last.start..found.start).unwrap_or_default();
-            if found.end == last.end && is_public_prefix(prefix) {
-                // The token names its service, the key only that there is a secret.
-                *last = Found { sure: last.sure || found.sure, ..found };
-                continue;
-            }
-            last.end = last.end.max(found.end);
-            last.sure |= found.sure;
+/// Sorts what was found and joins what overlaps, so that no part of a secret stays between two masks.
+fn merged(text: &str, mut all: Vec<Found>) -> Vec<Found> {
+    // The end of a password before `@host` looks like an address. What remains of one is found in the next round.
+    let others: Vec<Found> = all.iter().copied().filter(|found| found.kind != name::EMAIL).collect();
+    all.retain(|found| {
+        found.kind != name::EMAIL || !others.iter().any(|other| found.start < other.end && other.start < found.end)
+    });
+    all.sort_by(|a, b| (a.start, b.end, a.kind).cmp(&(b.start, a.end, b.kind)));
+    let mut merged: Vec<Found> = Vec::with_capacity(all.len());
+    for found in all {
+        let Some(last) = merged.last_mut().filter(|last| found.start < last.end) else {
+            merged.push(found);
+            continue;
+        };
+        let prefix = text.get(last.start..found.start).unwrap_or_default();
+        if found.end == last.end && is_public_prefix(prefix) {
+            // The token names its service, the key only that there is a secret.
+            *last = Found { sure: last.sure || found.sure, ..found };
+            continue;
         }
-        merged
+        last.end = last.end.max(found.end);
+        last.sure |= found.sure;
     }
+    merged
 }
 
 /// Finds the secrets of a text, in order and apart from each other.
 ///
 /// For callers that replace them with something else than [`redact`] does. Replacing may uncover more: search again.
 pub fn find(text: &str) -> Vec<Found> {
-    Scan::new(text).run()
+    let mut found = Scan::new(text).walk();
+    if let Some(plain) = unescape::plain(text) {
+        let hidden = Scan::new(&plain.text).walk().into_iter();
+        found.extend(hidden.map(|secret| Found {
+            start: plain.written(secret.start),
+            end: plain.written(secret.end),
+            ..secret
+        }));
+    }
+    merged(text, found)
 }
 
 /// Masks the secrets in any text that comes out of a log.

@@ -79,10 +79,38 @@ macro_rules! edge {
     };
 }
 
+/// The start of a token with a prefix of its own, which may also follow a `_`: `token_sk-…`.
+macro_rules! token_edge {
+    () => {
+        r"(?:^|[^A-Za-z0-9]|\\[nrtfb]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%(?:25)?[0-9A-Fa-f]{2}|\[[0-9;]*m)"
+    };
+}
+
 /// What stands between two words of a command line, also as elements of a list.
 macro_rules! gap {
     () => {
         r#"(?:\s|\\*["'],\s*\\*["'])\s*"#
+    };
+}
+
+/// What stands between a client and one of its options, while the same command goes on: up to the element of a list.
+macro_rules! to_option {
+    () => {
+        r#"\b[^\n;|&]*?(?:\s|\\*["']\s*,\s*\\*["']|\[\s*\\*["'])\s*"#
+    };
+}
+
+/// The same up to the first of its options.
+macro_rules! to_first {
+    () => {
+        r#"(?:\s|\\*["']\s*,(?:\s*\\*["']args\\*["']\s*:\s*\[)?\s*\\*["'])\s*"#
+    };
+}
+
+/// The value of an option, also in quotes of its own.
+macro_rules! option_value {
+    () => {
+        r#"\\*["']?([^\s"'\\,\[-][^\s"'\\]*)"#
     };
 }
 
@@ -96,7 +124,7 @@ macro_rules! token {
 /// A token behind a prefix that is so short that it counts only at the start of a word, and with a digit or a capital.
 macro_rules! word_token {
     ($prefix:literal, $class:literal, $least:literal) => {
-        Shape { pattern: concat!(edge!(), "(?:", $prefix, ")", run!($class, $least)), check: shape::is_telling }
+        Shape { pattern: concat!(token_edge!(), "(?:", $prefix, ")", run!($class, $least)), check: shape::is_telling }
     };
 }
 
@@ -215,14 +243,17 @@ pub static SECRETS: &[Secret] = &[
     },
     Secret {
         shapes: &[token!("sk-ant-")],
-        masked: &["sk-ant-{}"],
+        masked: &["sk-ant-{}", "x_sk-ant-{}"],
         ..row("anthropic-key", "Anthropic API keys and OAuth tokens, `sk-ant-…`.")
     },
     Secret {
         shapes: &[
             token!("sk-(?:proj|svcacct|admin|or-v1)-"),
-            word_token!("sk-", "[A-Za-z0-9_-]", "16"),
-            shape(concat!(edge!(), r"sk-([A-Za-z0-9_-]*\*[A-Za-z0-9_*-]*)")),
+            Shape {
+                pattern: concat!(token_edge!(), "sk-", run!("[A-Za-z0-9_-]", "16")),
+                check: shape::is_key_without_name,
+            },
+            shape(concat!(token_edge!(), r"sk-([A-Za-z0-9_-]*\*[A-Za-z0-9_*-]*)")),
         ],
         masked: &["sk-proj-{}", "sk-svcacct-{}", "sk-admin-{}", "sk-or-v1-{}", "sk-{}", "Incorrect: sk-{}**{}."],
         kept: &["risk-assessment-of-the-task"],
@@ -234,7 +265,7 @@ pub static SECRETS: &[Secret] = &[
     },
     Secret {
         shapes: &[token!("gh[pousr]_|github_pat_")],
-        masked: &["ghp_{}", "gho_{}", "ghu_{}", "ghs_{}", "ghr_{}", "github_pat_{}"],
+        masked: &["ghp_{}", "gho_{}", "ghu_{}", "ghs_{}", "ghr_{}", "github_pat_{}", "token_ghp_{}"],
         ..row("github-token", "GitHub tokens: personal, OAuth, app, server and refresh.")
     },
     Secret {
@@ -277,7 +308,7 @@ pub static SECRETS: &[Secret] = &[
     },
     Secret {
         shapes: &[Shape {
-            pattern: concat!(edge!(), "(?:AKIA|ASIA)", run!("[A-Z0-9]", "12")),
+            pattern: concat!(token_edge!(), "(?:AKIA|ASIA)", run!("[A-Z0-9]", "12")),
             check: shape::is_anything,
         }],
         keys: &[word("secret access key|*secretaccesskey|aws secret key|aws access key id")],
@@ -326,7 +357,7 @@ pub static SECRETS: &[Secret] = &[
     },
     Secret {
         shapes: &[word_token!("hf_", "[A-Za-z0-9]", "16"), token!("api_org_")],
-        masked: &["hf_{}", "api_org_{}"],
+        masked: &["hf_{}", "api_org_{}", "x_hf_{}"],
         ..row("huggingface-token", "Hugging Face tokens.")
     },
     Secret {
@@ -405,7 +436,7 @@ pub static SECRETS: &[Secret] = &[
     },
     Secret {
         shapes: &[shape(concat!(
-            edge!(),
+            token_edge!(),
             r"([MNO][DTjz][AEIMQUYcgk][A-Za-z0-9_-]{17,37}\.[A-Za-z0-9_-]{5,8}\.(?:[A-Za-z0-9_-]{20,}|[A-Za-z0-9_-]*\z))"
         ))],
         masked: &["token is MTAaBcDeFgHiJkLmNoPqRsTuV.GaBcDe.{}"],
@@ -450,9 +481,10 @@ pub static SECRETS: &[Secret] = &[
             // Oracle, and the data source names of Go's MySQL driver.
             shape(r#"(?i)jdbc:oracle:\w+:[^\s/@:"'\\]+/([^\s@"'\\]+)@"#),
             shape(concat!(edge!(), r#"(?i:sqlplus|sqlcl|rman|expdp|impdp)\b[^\n]*?\s[\w$#]+/([^\s@"'/\[]+)@"#)),
-            shape(
-                r#"(?:^|[^A-Za-z0-9_.+\[-]|\[[0-9;]*m)[A-Za-z0-9_.+-]+:([^\s:@"'`/\\\[]+)@(?:(?:tcp|udp|unix)\(|[A-Za-z0-9_.-]+:[0-9]{2,5}/)"#,
-            ),
+            Shape {
+                pattern: r#"(?:^|[^A-Za-z0-9_.+-]|\[[0-9;]*m)[A-Za-z0-9_.+-]+:([^\s:@"'`/\\\[]+)@(?:(?:tcp|udp|unix)\(|[A-Za-z0-9_.-]+:[0-9]{2,5}/)"#,
+                check: shape::is_no_mask_end,
+            },
         ],
         masked: &[
             "postgres://user:{}@db.internal:5432/x",
@@ -464,6 +496,7 @@ pub static SECRETS: &[Secret] = &[
             "jdbc:oracle:thin:scott/{}@host:1521/x",
             "sqlplus scott/{}@host",
             "root:{}@tcp(127.0.0.1:3306)/db",
+            "[root:{}@tcp(127.0.0.1:3306)/db]",
         ],
         kept: &[
             "http://127.0.0.1:8000/mcp http://localhost:3000 ws://[::1]:3000/x",
@@ -504,6 +537,7 @@ pub static SECRETS: &[Secret] = &[
             "ACME_KEY={}",
             "API key: {}",
             "X-Api-Key:${X} {}",
+            "{\"api\\u005fkey\":\"{}\"}",
             "Incorrect API key provided: {}. You can find",
             "Incorrect API key provided: {}******9. You can find",
             "your API key is {}",
@@ -528,21 +562,54 @@ pub static SECRETS: &[Secret] = &[
                 ),
                 check: shape::is_option_value,
             },
+            // Glued to the option nothing but a password can stand, whatever it is made of.
+            Shape {
+                pattern: concat!(edge!(), r"(?i:mysql\w*|mariadb\w*|mycli)", to_option!(), "-p", option_value!()),
+                check: shape::is_glued_value,
+            },
+            // Apart from it the clients of MySQL take a database, but people write the password there.
             Shape {
                 pattern: concat!(
                     edge!(),
-                    r"redis-cli\b[^\n]*?",
+                    r"(?i:mysql\w*|mariadb\w*|mycli)",
+                    to_option!(),
+                    "-p",
                     gap!(),
-                    "-a",
-                    gap!(),
-                    r#"\\*["']?([^\s"'\\,\[-][^\s"'\\]*)"#
+                    option_value!()
                 ),
-                check: shape::is_option_value,
+                check: shape::is_long_value,
+            },
+            // The password of these, or a port, which is a number.
+            Shape {
+                pattern: concat!(
+                    edge!(),
+                    r"(?i:mongo\w*|sshpass|psql|pg_\w+|(?:docker|podman|az)",
+                    gap!(),
+                    "login)",
+                    to_option!(),
+                    "-p(?:",
+                    gap!(),
+                    ")?",
+                    option_value!()
+                ),
+                check: shape::is_glued_value,
+            },
+            Shape {
+                pattern: concat!(edge!(), "sshpass", to_first!(), "-p(?:", gap!(), ")?", option_value!()),
+                check: shape::is_given,
+            },
+            Shape {
+                pattern: concat!(edge!(), "redis-cli", to_option!(), "-a(?:", gap!(), ")?", option_value!()),
+                check: shape::is_given,
+            },
+            Shape {
+                pattern: concat!(edge!(), "(?:sqlcmd|bcp|isql)", to_option!(), "-P(?:", gap!(), ")?", option_value!()),
+                check: shape::is_given,
             },
             shape(concat!(
                 edge!(),
-                r"curl\b[^\n]*?",
-                gap!(),
+                "curl",
+                to_option!(),
                 "(?:-[A-Za-z]*u|--(?:proxy-)?user=?)(?:",
                 gap!(),
                 r#")?\\*["']?(?:[^\s:"'\\]*:([^\s"'\\\[]+)|([^\s:"'\\\[]+)(?::(?:\s|\\*["'])|:?\z))"#,
@@ -562,12 +629,18 @@ pub static SECRETS: &[Secret] = &[
             "Server=db;User Id=sa;Password={};Database=x",
             "PGPASSWORD={} psql",
             "The password is {}",
+            "The password for bob is {}",
+            "{\"pass\\u0077ord\": \"{}\"}",
             "your password is: {}",
             "mysql -u root -p{} db",
             "mysql -u root -p {} db",
             "[\"mysql\",\"-p\",\"{}\"]",
             "sshpass -p {} ssh x",
             "redis-cli -a {} ping",
+            "redis-cli -h x -a {}",
+            "sqlcmd -S db -U sa -P {}",
+            "docker login -u bob -p {} registry.test",
+            "{\"command\":\"mysql\",\"args\":[\"-u\",\"root\",\"-p{}\",\"db\"]}",
             "curl -uUSER:{} https://x.test/",
             "curl -sS -u USER:{} https://x.test/",
             "curl --user USER:{} https://x.test/",
@@ -579,6 +652,9 @@ pub static SECRETS: &[Secret] = &[
         kept: &[
             "psql -h x -p 5432 -U bob",
             "mysql -u root -p db -P 3306; docker run -p 8080:80 x; mkdir -p /tmp/x",
+            "mysql -u root -p < dump.sql; mysql -p$MYSQL_PWD; psql -p $PGPORT; redis-cli -a \"$PASS\"",
+            "mkdir -p dir; nmap -p tcp host; docker run -p tcp; ssh -p 2222 host; psql -c x && mkdir -p directory",
+            "mysqld is running, find / -print; curl -u bob https://x.test/",
             "cat: /etc/passwd: Permission denied",
             "PWD=/srv/lab OLDPWD=/srv",
             "the password is incorrect",
@@ -597,7 +673,13 @@ pub static SECRETS: &[Secret] = &[
     },
     Secret {
         keys: &[word("*token|access tokens|refresh tokens|auth tokens|pat|jwt"), key("tokens", Value::Bag)],
-        masked: &["session token={}", "token \"{}\" is invalid", "{\"token\":{\"value\":\"{}\"}}"],
+        masked: &[
+            "session token={}",
+            "tokens: [a, {}]",
+            "tokens: {a: {}}",
+            "token \"{}\" is invalid",
+            "{\"token\":{\"value\":\"{}\"}}",
+        ],
         kept: &[
             "\"tokens\": 1234, \"usage\":{\"total_tokens\":5,\"input_tokens\":12345678}",
             "\"progressToken\":3,\"max_tokens\":4096,\"nextPageToken\":\"abcd1234efgh\"",

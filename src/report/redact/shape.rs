@@ -47,8 +47,37 @@ pub(super) fn is_key_tail(text: &str) -> bool {
 
 /// Neither a port, nor a path, nor the name of a database: with a digit or a capital.
 pub(super) fn is_option_value(word: &str) -> bool {
+    let word = word.trim_end_matches([';', ',', '.', ')']);
     let port = word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.' | b'-' | b'/'));
     !port && !word.starts_with(['/', '.', '~', '$', '<', '*']) && word.bytes().any(|byte| !byte.is_ascii_lowercase())
+}
+
+/// What stands before `@` in the address of a database, not the end of a mask.
+pub(super) fn is_no_mask_end(text: &str) -> bool {
+    let kind = text.strip_suffix(']');
+    !kind.is_some_and(|kind| super::SECRETS.iter().any(|secret| secret.name == kind))
+}
+
+/// The value of an option that can be nothing but a password, unless the shell is to fill it in.
+pub(super) fn is_given(word: &str) -> bool {
+    !word.starts_with(['$', '<', '*', '%'])
+}
+
+/// The same where a number is a port, and where the option may be the beginning of a longer one: `-print`.
+pub(super) fn is_glued_value(word: &str) -> bool {
+    let port = word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.' | b'-' | b'/'));
+    let longer = ["ort", "rint", "ath", "rofile", "assword", "ass", "id", "refix", "retty", "roto", "rotocol", "lugin"];
+    is_given(word) && !port && !longer.contains(&word.trim_end_matches([';', ',', '.']))
+}
+
+/// The same where a short word is a name.
+pub(super) fn is_long_value(word: &str) -> bool {
+    word.len() >= 8 && is_glued_value(word) && !word.starts_with(['/', '.', '~'])
+}
+
+/// A key that shows no service, with a digit or a capital: the keys of Anthropic are another kind.
+pub(super) fn is_key_without_name(text: &str) -> bool {
+    is_telling(text) && !text.starts_with("ant-")
 }
 
 /// An address of a person: no version of a package, no unit of systemd, not the user of a repository.

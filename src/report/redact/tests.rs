@@ -255,6 +255,38 @@ fn masks_keep_key_scheme_and_prefix() {
         ("--token --verbose".to_owned(), "--token --verbose"),
         ("machine x login bob password Zq7xKp29LmVt83".to_owned(), "machine x login bob password [redacted:password]"),
         ("PASSWORD=a,b&c\"d'e rest".to_owned(), "PASSWORD=[redacted:password] rest"),
+        (format!("x_sk-ant-{BODY}"), "x_sk-ant-[redacted:anthropic-key]"),
+        (format!("token_{github}"), "token_ghp_[redacted:github-token]"),
+        (format!("my_hf_{BODY}"), "my_hf_[redacted:huggingface-token]"),
+        ("{\"pass\\u0077ord\": \"hunter2secret\"}".to_owned(), "{\"pass\\u0077ord\": \"[redacted:password]\"}"),
+        (r#"{"a":"{\"\\u0074oken\":\"swordfish\"}"}"#.to_owned(), r#"{"a":"{\"\\u0074oken\":\"[redacted:token]\"}"}"#),
+        (format!("sk\\u002dant\\x2d{BODY}"), "sk\\u002dant\\x2d[redacted:anthropic-key]"),
+        ("?pass%77ord=swordfish&n=1".to_owned(), "?pass%77ord=[redacted:password]&n=1"),
+        ("mysql -u root -plowercase db".to_owned(), "mysql -u root -p[redacted:password] db"),
+        ("mysql -u root -p lowercase db".to_owned(), "mysql -u root -p [redacted:password] db"),
+        ("[\"sshpass\",\"-p\",\"1234\",\"ssh\"]".to_owned(), "[\"sshpass\",\"-p\",\"[redacted:password]\",\"ssh\"]"),
+        (
+            "{\"command\":\"redis-cli\",\"args\":[\"-a\",\"open\"]}".to_owned(),
+            "{\"command\":\"redis-cli\",\"args\":[\"-a\",\"[redacted:password]\"]}",
+        ),
+        (
+            "psql -p sesame; curl -u bob:sesame x".to_owned(),
+            "psql -p [redacted:password] curl -u bob:[redacted:password] x",
+        ),
+        ("X-Api-Key:${X} sesame".to_owned(), "X-Api-Key:${X} [redacted:api-key]"),
+        ("X-Api-Key: ${X} missing".to_owned(), "X-Api-Key: ${X} missing"),
+        ("the password is now sesame".to_owned(), "the password is now [redacted:password]"),
+        ("the password for bob is sesame".to_owned(), "the password for bob is [redacted:password]"),
+        ("Password for user bob: sesame".to_owned(), "Password for user bob: [redacted:password]"),
+        ("the password for bob is incorrect".to_owned(), "the password for bob is incorrect"),
+        ("pin: 4711, pat=sesame".to_owned(), "pin: [redacted:password], pat=[redacted:token]"),
+        ("tokens: [open, sesame]".to_owned(), "tokens: [[redacted:token], [redacted:token]]"),
+        ("tokens: {a: sesame, n: 5}".to_owned(), "tokens: {a: [redacted:token], n: 5}"),
+        (
+            "tokens:\n  - a: open\n  - sesame\nn: b".to_owned(),
+            "tokens:\n  - a: [redacted:token]\n  - [redacted:token]\nn: b",
+        ),
+        ("connection_string=sesame".to_owned(), "connection_string=[redacted:password]"),
     ];
     for (text, masked) in rows {
         assert_eq!(redact(&text), masked);
@@ -335,6 +367,14 @@ fn leaks_are_told_apart_from_addresses_and_masks() {
         (format!("bob@example.com then Bearer {BODY}"), 1),
         (redact(&format!("x-api-key: {BODY}")).into_owned(), 0),
         ("password: required to log in".to_owned(), 0),
+        ("GITHUB_PAT=hunter2".to_owned(), 1),
+        ("{\"access_token\":\"hunter2\",\"tokens\": \"hunter2\"}".to_owned(), 1),
+        ("{\"pin\":\"471142\"}".to_owned(), 1),
+        ("connection_string=Hunter2".to_owned(), 1),
+        ("{\"tok\\u0065n\":\"hunter2\"}".to_owned(), 1),
+        ("mysql -plowercase".to_owned(), 1),
+        ("curl -u bob:lowercase https://x.test/".to_owned(), 1),
+        ("{\"progressToken\":\"hunter2\"} curl -u bob https://x.test/ pin: 13 mysql -p db".to_owned(), 0),
     ] {
         assert_eq!(leaks(&text).len(), found, "{text}");
     }
@@ -390,6 +430,17 @@ fn hostile_text_costs_no_quadratic_time() {
         "\"token\",\"",
         "token=\\",
         "sid=\\\"",
+        "tokens:\n- ",
+        "tokens:\n- tokens:\n- a\n",
+        "tokens: [a, ",
+        "tokens: {a: ",
+        "mysql -p ",
+        "sshpass -p\",\"",
+        "pass\\u0077ord=",
+        "\\u0061",
+        "%61",
+        "password for a ",
+        "X-Api-Key:${X} ",
     ];
     let started = std::time::Instant::now();
     for piece in pieces {

@@ -42,12 +42,15 @@ impl Scan<'_> {
                 (at, broken) = scan::blanks(self.bytes, place_end);
             }
         }
+        if context.value == Value::Bag && context.separated && broken && self.is_list_item(at) {
+            return self.items(at, context);
+        }
         let doubtful = context.doubtful || broken || (context.value == Value::Id && !context.separated);
         self.item(at, Context { doubtful, ..context }, 0);
     }
 
     /// One value: quoted, wrapped in a call, a list, or plain.
-    fn item(&mut self, at: usize, context: Context<'_>, depth: usize) {
+    pub(super) fn item(&mut self, at: usize, context: Context<'_>, depth: usize) {
         let prefixed = matches!(self.bytes.get(at), Some(b'b' | b'B' | b'r' | b'u' | b'f'));
         let open = if prefixed { scan::quote_at(self.bytes, at + 1) } else { None };
         if let Some(open) = open.or_else(|| scan::quote_at(self.bytes, at)) {
@@ -107,85 +110,11 @@ impl Scan<'_> {
         None
     }
 
-    fn quoted(&mut self, open: Quote, context: Context<'_>) {
+    pub(super) fn quoted(&mut self, open: Quote, context: Context<'_>) {
         let close = scan::closing(self.bytes, open);
         let end = close.map_or(self.bytes.len(), |close| close.start);
         let start = if context.value == Value::Header { self.after_scheme(open.end, end).0 } else { open.end };
         self.consider(start, end, context, true);
-    }
-
-    /// `["Bearer …", …]` of Go and Node, `[Bearer …]` of Go's maps, `[{"name": …}]` of HAR cookies.
-    fn list(&mut self, at: usize, context: Context<'_>, depth: usize) {
-        let (mut at, _) = scan::blanks(self.bytes, at + 1);
-        match self.bytes.get(at) {
-            Some(b'{') if matches!(context.value, Value::Line | Value::Bag) => return self.container(at - 1, context),
-            None | Some(b'{' | b']') => return,
-            _ => {}
-        }
-        if scan::quote_at(self.bytes, at).is_none() {
-            if depth < 3 {
-                self.item(at, context, depth + 1);
-            }
-            return;
-        }
-        while let Some(open) = scan::quote_at(self.bytes, at) {
-            self.quoted(open, context);
-            let Some(close) = scan::closing(self.bytes, open) else { return };
-            let (next, _) = scan::blanks(self.bytes, close.end);
-            if self.bytes.get(next) != Some(&b',') {
-                return;
-            }
-            at = scan::blanks(self.bytes, next + 1).0;
-        }
-    }
-
-    /// Masks the strings that are values inside a list or an object of cookies or secrets, up to its end.
-    fn container(&mut self, at: usize, context: Context<'_>) {
-        if at < self.container_end {
-            return;
-        }
-        let kind =
-            Context { value: Value::Word, separated: true, doubtful: false, around: None, line: false, ..context };
-        let mut depth = 0_usize;
-        let mut at = at;
-        while let Some(byte) = self.bytes.get(at) {
-            if let Some(open) = scan::quote_at(self.bytes, at) {
-                let Some(close) = scan::closing(self.bytes, open) else {
-                    self.consider(open.end, self.bytes.len(), kind, true);
-                    at = self.bytes.len();
-                    break;
-                };
-                let is_name = self.bytes.get(scan::blanks(self.bytes, close.end).0) == Some(&b':');
-                if !is_name && !self.is_cookie_attribute(open.start) {
-                    self.consider(open.end, close.start, kind, true);
-                }
-                at = close.end;
-                continue;
-            }
-            match byte {
-                b'[' | b'{' => depth += 1,
-                b']' | b'}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            at += 1;
-            if depth == 0 {
-                break;
-            }
-        }
-        self.container_end = at;
-    }
-
-    /// Whether the string that opens here is the value of a cookie's name or attribute.
-    fn is_cookie_attribute(&self, open: usize) -> bool {
-        let colon = scan::blanks_before(self.bytes, open);
-        let Some(colon) = colon.checked_sub(1).filter(|&at| self.bytes.get(at) == Some(&b':')) else { return false };
-        let end = scan::blanks_before(self.bytes, colon);
-        let end = scan::quote_before(self.bytes, end).map_or(end, |quote| quote.start);
-        let length = self.bytes[..end].iter().rev().take(16).take_while(|byte| scan::is_key_byte(**byte)).count();
-        let name = self.text.get(end - length..end).unwrap_or_default();
-        ["name", "domain", "path", "expires", "sameSite", "comment"]
-            .iter()
-            .any(|known| name.eq_ignore_ascii_case(known))
     }
 
     fn plain(&mut self, at: usize, context: Context<'_>) {
@@ -206,6 +135,12 @@ impl Scan<'_> {
             Value::Line if !context.prose => (at, self.rest_end(at, context.around)),
             _ if context.prose => (at, self.word_end(at)),
             Value::Phrase if context.line => (at, self.rest_end(at, context.around)),
+            // Prose goes on behind a colon.
+            Value::Id if !context.separated => {
+                let end = self.word_end(at);
+                let word = self.bytes.get(at..end).unwrap_or_default();
+                (at, memchr::memchr(b':', word).map_or(end, |colon| at + colon))
+            }
             _ => (at, self.word_end(at)),
         };
         let word_end = self.word_end(start);
@@ -219,13 +154,31 @@ impl Scan<'_> {
         if self.found.len() > n_found {
             self.plain_end = self.plain_end.max(end);
         } else if context.separated && is_placeholder(first) {
-            // `X-Api-Key: ${KEY} real`: what stands beside a placeholder may be what was meant.
-            let (next, broken) = scan::blanks(self.bytes, word_end);
-            let word = self.text.get(next..self.word_end(next)).unwrap_or_default();
-            if next > word_end && !broken && (is_opaque(word) || context.colon && is_odd(word)) {
-                self.consider(next, next + word.len(), context, false);
-            }
+            self.beside_placeholder(start, word_end, context);
         }
+    }
+
+    /// `X-Api-Key: ${KEY} real`: what stands beside a placeholder may be what was meant.
+    fn beside_placeholder(&mut self, start: usize, word_end: usize, context: Context<'_>) {
+        let (next, broken) = scan::blanks(self.bytes, word_end);
+        if next == word_end || broken {
+            return;
+        }
+        let word = self.text.get(next..self.word_end(next)).unwrap_or_default();
+        let word = word.split("://").next().unwrap_or_default();
+        // Glued to the colon, as arguments of `mcp-remote` are written, the placeholder begins no sentence.
+        let glued = start > 0 && self.bytes.get(start - 1) == Some(&b':');
+        let odd = || is_odd(word) || (glued || self.ends_here(next + word.len())) && is_no_remark(word);
+        if context.colon && odd() {
+            self.consider(next, next + word.len(), Context { doubtful: false, ..context }, false);
+        } else if is_opaque(word) {
+            self.consider(next, next + word.len(), context, false);
+        }
+    }
+
+    /// Whether the line or the string around ends at this place.
+    fn ends_here(&self, at: usize) -> bool {
+        scan::line_end(self.bytes, at) == at || scan::quote_at(self.bytes, at).is_some()
     }
 
     /// Skips the name of an authentication scheme. Tells whether a list of parameters follows.
@@ -403,6 +356,12 @@ fn is_code(value: &str, context: Context<'_>, quoted: bool) -> bool {
 fn is_odd(word: &str) -> bool {
     let odd = |(at, byte): (usize, u8)| byte.is_ascii_digit() || at > 0 && byte.is_ascii_uppercase();
     word.len() >= 4 && word.bytes().enumerate().any(odd) && !word.contains(['=', ':'])
+}
+
+/// A word that says nothing about the value before it: `missing` does.
+fn is_no_remark(word: &str) -> bool {
+    let remark = is_one_of(word, &PROSE_VALUES) || is_one_of(word, &IS_PROSE);
+    word.len() >= 4 && !remark && !word.starts_with('-') && !word.contains(['=', ':'])
 }
 
 /// `module.py:157`.

@@ -1,0 +1,92 @@
+//! Letters that are written as escapes: `"pass\u0077ord"` is a key of JSON like any other.
+//!
+//! It knows nothing of secrets. Quotes, blanks and separators keep their spelling: `scan` and `keyed` know them escaped.
+
+use std::borrow::Cow;
+
+use super::scan;
+
+/// A text with its escaped letters written plainly, and how to get back.
+#[derive(Debug)]
+pub(super) struct Plain<'t> {
+    /// The text as it reads.
+    pub(super) text: Cow<'t, str>,
+    /// Where a letter stands in the plain text, and how much longer the text before and with it was.
+    shifts: Vec<(usize, usize)>,
+}
+
+impl Plain<'_> {
+    /// The place in the text as it was written. What lies in the middle of an escape begins with it.
+    pub(super) fn written(&self, at: usize) -> usize {
+        let known = self.shifts.partition_point(|(place, _)| *place < at);
+        at + known.checked_sub(1).and_then(|last| self.shifts.get(last)).map_or(0, |(_, longer)| *longer)
+    }
+}
+
+/// The text with its escaped letters written plainly. None where there are none, as nearly always.
+pub(super) fn plain(text: &str) -> Option<Plain<'_>> {
+    let bytes = text.as_bytes();
+    if !has_letters(bytes) {
+        return None;
+    }
+    let mut out = String::new();
+    let mut shifts = Vec::new();
+    let mut done = 0;
+    for at in memchr::memchr2_iter(b'\\', b'%', bytes) {
+        if at < done {
+            continue;
+        }
+        let Some((letter, end)) = letter(bytes, at) else { continue };
+        out.push_str(text.get(done..at)?);
+        shifts.push((out.len(), end - out.len() - 1));
+        out.push(char::from(letter));
+        done = end;
+    }
+    out.push_str(text.get(done..)?);
+    Some(Plain { text: Cow::Owned(out), shifts })
+}
+
+/// Whether a letter is written as an escape anywhere. Quick, since whole logs are asked.
+fn has_letters(bytes: &[u8]) -> bool {
+    let unicode = || memchr::memmem::find_iter(bytes, b"u00").filter_map(|at| at.checked_sub(1));
+    let hexadecimal = || memchr::memmem::find_iter(bytes, b"\\x");
+    let is = |at: usize| letter(bytes, at).is_some();
+    unicode().any(is) || hexadecimal().any(is) || memchr::memchr_iter(b'%', bytes).any(is)
+}
+
+/// The letter of an escape that begins here, and its end: `\u0077` behind any number of backslashes, as nested JSON has
+/// them, `\x77`, `%77`.
+fn letter(bytes: &[u8], at: usize) -> Option<(u8, usize)> {
+    let escapes: [&[u8]; 3] = [b"\\u00", b"\\x", b"%"];
+    let start = escapes.iter().find_map(|escape| scan::spelled(bytes, at, escape))?;
+    let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+    let letter = u8::try_from(digit(start)? * 16 + digit(start + 1)?).ok()?;
+    scan::is_key_byte(letter).then_some((letter, start + 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_read_and_nothing_else() {
+        for (text, reads) in
+            [(r#"{"pass\u0077ord":1}"#, r#"{"password":1}"#), (r"a\\u005fb\x63%64", "a_bcd"), (r"%2D\u002d", "--")]
+        {
+            assert_eq!(plain(text).map(|plain| plain.text.into_owned()).as_deref(), Some(reads));
+        }
+        for text in ["", "plain", r"\u0022 \u00e9 \n %22 %zz \x1b[m 100% \u00", r"\\"] {
+            assert!(plain(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn places_lead_back() {
+        let text = r"é\u0061b\x63d";
+        let plain = plain(text).expect("escapes");
+        assert_eq!(plain.text, "éabcd");
+        let places: Vec<usize> = [0, 2, 3, 4, 5, 6].map(|at| plain.written(at)).to_vec();
+        assert_eq!(places, [0, 2, 8, 9, 13, 14]);
+        assert_eq!(plain.written(plain.text.len()), text.len());
+    }
+}

@@ -52,7 +52,7 @@ impl Progress for Silent {
     fn advance(&self, _: u64) {}
 }
 
-/// An incident, analysed.
+/// An incident, analyzed.
 #[derive(Debug)]
 pub struct Analysis {
     /// The facts.
@@ -125,8 +125,8 @@ impl Analysis {
         fetched.into_iter().flatten().collect()
     }
 
-    /// Whether any format was recognised, or anything learned.
-    pub fn recognised(&self) -> bool {
+    /// Whether any format was recognized, or anything learned.
+    pub fn recognized(&self) -> bool {
         self.case.sources.iter().any(|source| source.events > 0)
     }
 
@@ -186,7 +186,7 @@ impl<'e> Reading<'e> {
             correlator.end(true);
             return;
         };
-        self.recognise(reader.head());
+        self.recognize(reader.head());
         reader.set_framing(self.framing);
         correlator.begin(&SourceMeta {
             witness: self.entry.hints.witness.or(self.format.and_then(|format| format.witness)),
@@ -214,7 +214,7 @@ impl<'e> Reading<'e> {
         correlator.end(lossy);
     }
 
-    fn recognise(&mut self, head: &str) {
+    fn recognize(&mut self, head: &str) {
         let arena = bumpalo::Bump::new();
         let head = ansi::strip(head.trim_start_matches('\0'), &arena);
         self.format = self.entry.hints.format.or_else(|| format::sniff(&Head { bytes: head.as_bytes() }));

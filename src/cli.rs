@@ -30,8 +30,8 @@ struct Cli {
     command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 analysed; 1 something named by --fail-on was found; 2 usage or fatal error, or one of \
-several paths was missing or could not be read (the rest is analysed first); 3 nothing recognised; 130 interrupted. What \
+const EXIT_CODES: &str = "Exit codes: 0 analyzed; 1 something named by --fail-on was found; 2 usage or fatal error, or one of \
+several paths was missing or could not be read (the rest is analyzed first); 3 nothing recognized; 130 interrupted. What \
 cannot be read inside a folder or an archive is a notice, and lost data in the report.";
 
 #[derive(Debug, Subcommand)]
@@ -39,7 +39,7 @@ enum Command {
     /// Analyzes files, folders, archives or standard input (-) as one incident.
     #[command(after_help = EXIT_CODES)]
     Analyze(Box<AnalyzeArguments>),
-    /// Explains a rule: what it means, how it is recognised, what it is not, what to do.
+    /// Explains a rule: what it means, how it is recognized, what it is not, what to do.
     Explain {
         /// Name of a rule, as reports show it; see `rules`.
         rule: String,
@@ -167,7 +167,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            let status = if error.use_stderr() { ExitStatus::Failed } else { ExitStatus::Analysed };
+            let status = if error.use_stderr() { ExitStatus::Failed } else { ExitStatus::Analyzed };
             let text = error.render().to_string();
             // A closed pipe while help is printed is nobody's fault.
             let _ = match redact::redact(&text) {
@@ -179,7 +179,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
     };
     match execute(cli.command) {
         Ok(status) => status,
-        Err(Error::BrokenPipe) => ExitStatus::Analysed,
+        Err(Error::BrokenPipe) => ExitStatus::Analyzed,
         Err(error) => {
             complain(&format!("error: {error}"));
             ExitStatus::Failed
@@ -326,13 +326,13 @@ fn shown(text: &str) -> String {
 fn status(analysis: &Analysis, fail_on: &[FailOn]) -> ExitStatus {
     if analysis.incomplete() {
         ExitStatus::Failed
-    } else if !analysis.recognised() {
-        complain("error: nothing in the input was recognised; see `mcp-postmortem formats`");
-        ExitStatus::NothingRecognised
+    } else if !analysis.recognized() {
+        complain("error: nothing in the input was recognized; see `mcp-postmortem formats`");
+        ExitStatus::NothingRecognized
     } else if fail_on.iter().any(|class| class.found(&analysis.verdicts)) {
         ExitStatus::Found
     } else {
-        ExitStatus::Analysed
+        ExitStatus::Analyzed
     }
 }
 
@@ -343,7 +343,7 @@ fn print(text: &str) -> Result<ExitStatus, Error> {
 fn print_bytes(bytes: &[u8]) -> Result<ExitStatus, Error> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(write_error)?;
-    Ok(ExitStatus::Analysed)
+    Ok(ExitStatus::Analyzed)
 }
 
 /// One line on standard error, masked like everything else: it may name files, or repeat an argument. If nobody listens

@@ -29,12 +29,12 @@ pub enum Error {
 /// How the program ends. The numbers are a contract. An interrupted program ends by the signal, which shells show as 130.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExitStatus {
-    /// Everything was analysed.
-    Analysed,
+    /// Everything was analyzed.
+    Analyzed,
     /// Something that `--fail-on` names was found.
     Found,
-    /// Nothing in the input was recognised.
-    NothingRecognised,
+    /// Nothing in the input was recognized.
+    NothingRecognized,
     /// Wrong usage, or a fatal error, or one of several paths could not be read.
     Failed,
 }
@@ -43,10 +43,10 @@ impl ExitStatus {
     /// The process exit code.
     pub fn code(self) -> u8 {
         match self {
-            Self::Analysed => 0,
+            Self::Analyzed => 0,
             Self::Found => 1,
             Self::Failed => 2,
-            Self::NothingRecognised => 3,
+            Self::NothingRecognized => 3,
         }
     }
 }

@@ -60,7 +60,7 @@ pub fn format(name: &str) -> Option<String> {
 
 /// The generated page about formats and clues.
 pub fn formats_page() -> String {
-    let mut page = "# Input formats\n\nGenerated from the tables `FORMATS` and `CLUES`. Formats are recognised by content, in \
+    let mut page = "# Input formats\n\nGenerated from the tables `FORMATS` and `CLUES`. Formats are recognized by content, in \
                     this order; the first that claims an input wins. A file that nobody claims is read as free text.\n\n"
         .to_owned();
     for format in FORMATS {

@@ -9,7 +9,7 @@ pub enum Loss {
     None,
     /// A detail of a record was lost: its time, a field.
     Detail,
-    /// Bytes were not analysed: absence is no longer evidence in this source.
+    /// Bytes were not analyzed: absence is no longer evidence in this source.
     Data,
 }
 

@@ -78,7 +78,7 @@ type Pile = SmallVec<[(Digest, Digest); 8]>;
 type Bytes = SmallVec<[u8; 256]>;
 
 struct CanonicalSeed<'c> {
-    /// Cleared when a number met cannot be told from its neighbours as a double.
+    /// Cleared when a number met cannot be told from its neighbors as a double.
     exact: &'c Cell<bool>,
     /// Filled by the top object only.
     top: Option<&'c mut Canonical>,

@@ -13,7 +13,7 @@ use crate::{
     notice::{Notice, NoticeKind},
 };
 
-/// The most bytes that are shown to those who recognise formats.
+/// The most bytes that are shown to those who recognize formats.
 const HEAD: usize = 64 << 10;
 
 /// How inputs are read. None of it changes what is found in them, as long as records are not too large.

@@ -1,4 +1,4 @@
-//! Bad input: one clear message with its place, and everything else is still analysed.
+//! Bad input: one clear message with its place, and everything else is still analyzed.
 
 use std::{fs, io::Write, path::Path};
 
@@ -196,7 +196,7 @@ fn odd_neighbors_do_not_hide_the_good_file() {
 
 #[cfg(unix)]
 #[test]
-fn an_unreadable_file_is_told_and_the_rest_is_analysed() {
+fn an_unreadable_file_is_told_and_the_rest_is_analyzed() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("good.jsonl"), GOOD).unwrap();
     std::os::unix::fs::symlink("nowhere", folder.path().join("dangling.log")).unwrap();

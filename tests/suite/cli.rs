@@ -36,7 +36,7 @@ fn exit_codes() {
 }
 
 #[test]
-fn a_missing_path_is_told_and_the_rest_is_analysed() {
+fn a_missing_path_is_told_and_the_rest_is_analyzed() {
     let case = case("stdio-sigkill-after-outbound");
     let whole = report(&case, "input");
     assert_eq!(whole["coverage"]["loss"], "none");
@@ -57,7 +57,7 @@ fn a_missing_path_is_told_and_the_rest_is_analysed() {
 }
 
 #[test]
-fn nothing_recognised_is_3() {
+fn nothing_recognized_is_3() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("notes.txt"), "nothing of interest\n").unwrap();
     assert_eq!(code(folder.path(), &["analyze", "notes.txt"]), Some(3));

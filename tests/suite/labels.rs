@@ -167,14 +167,14 @@ fn second(instant: &Value) -> &str {
 
 #[test]
 fn the_copies_of_real_captures_agree_with_their_labels() {
-    let mut labelled = 0;
+    let mut labeled = 0;
     for case in folders(&root().join("samples/cases")) {
         let path = case.join("expected/labels.json");
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let mut labels: Value = serde_json::from_str(&text).unwrap();
         let report = report(&case, "input");
         let found = check(&case, &labels, &report);
-        labelled += labels["calls"].as_array().map_or(0, Vec::len);
+        labeled += labels["calls"].as_array().map_or(0, Vec::len);
         let known = labels["known"].as_object().cloned().unwrap_or_default();
         if updating() {
             write_known(&path, &mut labels, &known, &found);
@@ -185,7 +185,7 @@ fn the_copies_of_real_captures_agree_with_their_labels() {
         assert_eq!(found, listed, "{}: disagreements found and listed", case.display());
         assert!(known.values().all(|reason| reason.as_str().is_some_and(|text| text.len() > 20)), "{}", path.display());
     }
-    assert!(labelled >= 100 || updating(), "{labelled}");
+    assert!(labeled >= 100 || updating(), "{labeled}");
 }
 
 /// All disagreements of a case, sorted.

@@ -1,6 +1,6 @@
 //! Whatever is missing of a capture, nothing in it becomes safe that its labels do not call safe.
 //!
-//! Every labelled case is damaged: sources left out, files cut at record edges and inside of records, lines missing in
+//! Every labeled case is damaged: sources left out, files cut at record edges and inside of records, lines missing in
 //! the middle. Each damaged capture runs through the whole analysis. A retry that is then called safe must be one whose
 //! label is safe, and whose operation has no other attempt that did the work, or may have, on the whole record: cutting
 //! that attempt away must not hide it.
@@ -24,7 +24,7 @@ use serde_json::Value;
 use super::run::{folders, root};
 
 /// Requests without a label may be called safe only where the specification says that they change nothing.
-const UNLABELLED: &[&str] = &["ping", "tools/list", "prompts/list", "resources/list", "resources/templates/list"];
+const UNLABELED: &[&str] = &["ping", "tools/list", "prompts/list", "resources/list", "resources/templates/list"];
 
 /// One file of a capture as the damaged copy has it: a path, or other bytes under the same name.
 #[derive(Clone)]
@@ -239,11 +239,11 @@ fn violations(truth: &Truth, damaged: &Analysis) -> Vec<String> {
         let call = &case.calls[*index as usize];
         let fits = fitting(&truth.labels, case, call);
         let method = case.name(call.method);
-        let allowed = if fits.is_empty() { UNLABELLED.contains(&method) } else { fits.iter().all(|label| label.safe) };
+        let allowed = if fits.is_empty() { UNLABELED.contains(&method) } else { fits.iter().all(|label| label.safe) };
         if !allowed {
             let id = id_of(case, call).unwrap_or_else(|| "?".to_owned());
-            let labelled = if fits.is_empty() { ", without label" } else { "" };
-            found.push(format!("{method} id {id} is safe by {}{labelled}", verdict.retry.rule));
+            let labeled = if fits.is_empty() { ", without label" } else { "" };
+            found.push(format!("{method} id {id} is safe by {}{labeled}", verdict.retry.rule));
         }
     }
     let restarts = damaged.verdicts.runs.iter().filter(|run| run.restart.verdict == Caution::Safe && !truth.restart);

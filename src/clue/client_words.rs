@@ -15,7 +15,7 @@ pub(super) static CLUE: Clue = Clue {
     doc: "\
 ## What it means
 `connected {\"name\":…} session X` and `connected protocol=… server=…`: the handshake is done, as the client says. \
-`tools: ['a', 'b']`: the answer to `tools/list` arrived. `call NAME attempt N failed: …`: the client gave up on a call.
+`tools: ['a', 'b']`: the answer to `tools/list` arrived. `call NAME attempt N failed: …`: the client gave up on an attempt; `… succeeded`: it got an answer.
 ## How it is recognised
 By these words at the beginning of a message.
 ## What it is not
@@ -41,11 +41,14 @@ fn read<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
     let Some((before, rest)) = text.strip_prefix("call ").and_then(|rest| rest.split_once(" attempt ")) else {
         return false;
     };
-    if before.contains(' ') || !rest.split_once(' ').is_some_and(|(_, rest)| rest.starts_with("failed")) {
-        return false;
-    }
+    let Some((number, end)) = rest.split_once(' ').filter(|_| !before.contains(' ')) else { return false };
+    let kind = match end {
+        end if end.starts_with("failed") => RemarkKind::CallFailed,
+        end if end.starts_with("succeeded") => RemarkKind::CallSucceeded,
+        _ => return false,
+    };
     let call = CallKey { id: None, method: Some("tools/call"), tool: Some(before) };
-    push(Remark { call, ..scan::remark(RemarkKind::CallFailed) }, body, sink)
+    push(Remark { call, number: scan::integer(number), ..scan::remark(kind) }, body, sink)
 }
 
 fn push<'a>(remark: Remark<'a>, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {

@@ -3,7 +3,10 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{AccessRow, Basis, Call, Contact, ContactKind, Correlator, NONE, Seen, UpstreamRow, bind::SLACK, reach};
+use super::{
+    AccessRow, Basis, Call, Contact, ContactKind, Correlator, NONE, Seen, UpstreamRow, accounts::PostRow, bind::SLACK,
+    reach,
+};
 use crate::event::{ReachSource, ReachStage, Witness};
 
 impl Correlator {
@@ -27,7 +30,7 @@ impl Correlator {
     }
 
     /// Paths of the MCP endpoints that exchanges showed.
-    fn endpoint_paths(&self) -> FxHashSet<String> {
+    pub(super) fn endpoint_paths(&self) -> FxHashSet<String> {
         let mut paths: FxHashSet<String> =
             ["/mcp", "/sse", "/messages", "/messages/", "/mcp/"].into_iter().map(str::to_owned).collect();
         for strand in &self.case.strands {
@@ -43,7 +46,9 @@ impl Correlator {
     }
 
     fn is_endpoint(&self, row: &AccessRow, paths: &FxHashSet<String>) -> bool {
-        row.session.is_some() || row.mcp_method.is_some() || paths.contains(self.case.name(row.path))
+        let path = self.case.name(row.path);
+        let mounted = || path.trim_end_matches('/').ends_with("/mcp");
+        row.session.is_some() || row.mcp_method.is_some() || paths.contains(path) || mounted()
     }
 
     /// The log of a service that is not the endpoint.
@@ -90,6 +95,9 @@ impl Correlator {
         if self.case.name(row.method) != "POST" {
             return;
         }
+        if !matches!(row.upstream, UpstreamRow::None | UpstreamRow::ConnectFailed) {
+            self.post_rows.push(PostRow { mark: row.mark, status: row.status });
+        }
         let (seen, number) = match row.upstream {
             UpstreamRow::Untold => return,
             UpstreamRow::None | UpstreamRow::ConnectFailed => (Seen::NotForwarded, i32::from(row.status)),
@@ -112,15 +120,9 @@ impl Correlator {
         });
         let only = fitting.next().map(|(index, _)| index);
         let several = fitting.next().is_some();
-        match only {
-            Some(call) if !several => {
-                let witness = row.witness.unwrap_or(Witness::Proxy);
-                self.sight(call, seen, witness, row.mark, number);
-            }
-            None if matches!(seen, Seen::ForwardedOnce | Seen::ForwardedAgain) && row.status != 202 => {
-                self.posts.push(row.mark);
-            }
-            _ => {}
+        if let (Some(call), false) = (only, several) {
+            let witness = row.witness.unwrap_or(Witness::Proxy);
+            self.sight(call, seen, witness, row.mark, number);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     AccessRow, AnswerFacts, AnswerKind, Author, Correlator, HttpFacts, Key, Mark, NONE, RpcId, Seen, StrandFact,
-    Transport, messages::args_key,
+    Transport, accounts::BarePost, messages::args_key,
 };
 use crate::{
     event::{
@@ -37,6 +37,10 @@ impl Correlator {
         let calls: Vec<u32> =
             requests.iter().map(|request| self.post(strand, exchange, request, session, witness, mark)).collect();
         if calls.is_empty() {
+            if exchange.method == "POST" {
+                let status = u16::try_from(exchange.status).unwrap_or(0);
+                self.bare_posts.push(BarePost { asked: mark, ended, status });
+            }
             self.stream(event, ended, exchange, strand);
             return;
         }
@@ -153,6 +157,12 @@ impl Correlator {
                     self.http_answer(call, answer, exchange, witness, ended);
                 }
                 None => strangers.push(*answer),
+            }
+        }
+        // An answer to another request may come on this stream.
+        if left.is_empty() || calls.len() > 1 {
+            for answer in &strangers {
+                self.carried(event, ended, Direction::ToClient, Rpc::Answer(*answer));
             }
         }
         for call in left {

@@ -218,8 +218,8 @@ impl Correlator {
         if !servers || !matches!(event.kind, Kind::Text(text) if !text.trim().is_empty()) {
             return;
         }
-        let at = event.at.map(|stamp| self.instant(stamp));
-        self.lane.stray(at);
+        let at = event.at.map(|stamp| (self.instant(stamp), stamp));
+        self.lane.stray(event.origin, at);
         match event.keys.run.or(event.keys.server) {
             Some(name) => {
                 let name = self.case.symbols.intern(name);
@@ -302,6 +302,7 @@ impl Correlator {
         let facts = self.lane.facts.as_ref().expect("begin was called");
         if facts.witness != Some(Witness::Client) || facts.witness_is_hint {
             self.words.append(&mut self.lane.words);
+            self.timeless = self.timeless.or(self.lane.timeless);
         }
     }
 

@@ -5,6 +5,7 @@
 //! witnesses into one call, and evidence without keys is bound where exactly one binding fits. Judges nothing.
 
 mod access;
+mod accounts;
 mod answers;
 mod bind;
 mod corroborate;
@@ -256,6 +257,8 @@ struct Lane {
     votes: [u32; 5],
     /// When something was told that no call will account for.
     words: Vec<stray::Span>,
+    /// The first of it that has no time.
+    timeless: Option<Mark>,
     facts: Option<SourceFacts>,
 }
 
@@ -265,8 +268,11 @@ pub struct Correlator {
     case: Case,
     access: Vec<AccessRow>,
     words: Vec<stray::Span>,
-    /// Requests of access logs that fit no call.
-    posts: Vec<Mark>,
+    /// The first record of which nobody knows what it says, nor when.
+    timeless: Option<Mark>,
+    /// POSTs of which a log tells, and POSTs that asked for nothing.
+    post_rows: Vec<accounts::PostRow>,
+    bare_posts: Vec<accounts::BarePost>,
     lane: Lane,
     /// Something that belongs to the capture was not read, and is no source.
     unread: bool,
@@ -365,6 +371,7 @@ impl Correlator {
         self.join_runs();
         self.merge_views();
         self.resolve_access();
+        self.note_library_posts();
         self.bind();
         self.group_operations();
         self.gather_stray();

@@ -1,6 +1,7 @@
 //! Groups attempts of one intent into operations: same server, method, target and canonical arguments, never by id.
 //!
-//! A continuation is no attempt of its own, and attempts whose arguments nobody recorded are not grouped.
+//! A continuation is no further attempt of what it continues; two of them with the same state are attempts of one leg.
+//! Attempts whose arguments nobody recorded are not grouped.
 
 use rayon::slice::ParallelSliceMut;
 
@@ -13,11 +14,13 @@ use crate::{
 impl Correlator {
     pub(super) fn group_operations(&mut self) {
         let servers: Vec<Server> = (0..self.case.runs.len()).map(|run| server_of(&self.case, run)).collect();
-        let mut attempts: Vec<(Key, Server, u32)> = (0_u32..)
+        let mut attempts: Vec<(Intent, Server, u32)> = (0_u32..)
             .zip(&self.case.calls)
             .filter(|(_, call)| call.args != Key::default() && call.direction == Direction::ToServer)
-            .filter(|(_, call)| !call.continues && call.state_sent == 0 && !is_effect_free(self.case.name(call.method)))
-            .filter_map(|(index, call)| Some((call.args, *servers.get(call.run as usize)?, index)))
+            .filter(|(_, call)| {
+                (!call.continues || call.state_sent != 0) && !is_effect_free(self.case.name(call.method))
+            })
+            .filter_map(|(index, call)| Some(((call.args, call.state_sent), *servers.get(call.run as usize)?, index)))
             .collect();
         attempts.par_sort_unstable();
         let mut operations: Vec<Vec<u32>> = Vec::new();
@@ -40,6 +43,9 @@ impl Correlator {
         }
     }
 }
+
+/// Canonical arguments, and the state that a continuation carries.
+type Intent = (Key, u64);
 
 /// What makes two runs runs of one server: its name, else its endpoint, else the run itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

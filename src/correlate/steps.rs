@@ -250,7 +250,7 @@ impl Correlator {
             self.sight(call, seen, witness, mark, number);
             return;
         }
-        let name = self.intern(remark.name.or(remark.call.tool));
+        let name = self.intern(remark.name.or(remark.call.tool).or(remark.call.method));
         self.strand_event(event, mark, StrandFact::Remark(remark.kind), remark.number.unwrap_or(0), name);
     }
 

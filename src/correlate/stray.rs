@@ -1,13 +1,19 @@
 //! What was told that no call accounts for. It proves nothing, but "nothing else happened" is no longer proven either.
 
-use super::{Case, Contact, Correlator, Lane, Mark, NONE, StrandFact};
+use rustc_hash::FxHashMap;
+
+use super::{AnswerKind, Call, Case, Contact, Correlator, Lane, Mark, NONE, StrandEvent, StrandFact};
 use crate::{
-    event::{RemarkKind, SourceId},
-    time::{MILLISECOND, SECOND, Shape, Timestamp},
+    event::{Direction, Origin, RemarkKind, SourceId, Witness, is_effect_free},
+    symbol::Symbol,
+    time::{MILLISECOND, SECOND, Shape, Stamp, Timestamp},
 };
 
 /// Two clocks of one machine room may differ by this much.
 const SKEW: i64 = 50 * MILLISECOND;
+
+/// Zones lie whole quarters of an hour apart.
+const QUARTER: i64 = 900 * SECOND;
 
 /// Words that follow one another so closely are kept as one span.
 const NEAR: i64 = 100 * MILLISECOND;
@@ -20,6 +26,8 @@ pub(super) struct Span {
     to: Timestamp,
     /// They stand behind records with later stamps: their order in the source tells nothing.
     late: bool,
+    /// Its stamps name their zone, or an option does.
+    zoned: bool,
 }
 
 /// Records of one kind by their time.
@@ -43,9 +51,7 @@ impl Times {
     fn of(case: &Case, marks: impl Iterator<Item = Mark>) -> Self {
         let mut times = Self::default();
         for mark in marks {
-            let source = &case.sources[mark.origin.source.0 as usize];
-            let known = source.shape == Some(Shape::Utc) || source.aligned;
-            match case.placed(mark).filter(|_| known) {
+            match case.placed(mark).filter(|_| case.has_common_clock(mark)) {
                 Some(at) => times.placed.push(at),
                 None => times.unplaced = true,
             }
@@ -60,12 +66,25 @@ impl Times {
 pub struct Stray {
     /// Where a hop lost its upstream behind a request, in records that name no call.
     pub broken: Times,
-    /// Requests to an MCP endpoint in an access log that fit no call.
-    pub posts: Times,
-    /// Free text that a server may have written, and contacts of nobody, by first instant; instants are placed.
+    /// A request to an MCP endpoint that a log tells of and no call accounts for.
+    pub post: Option<Mark>,
+    /// An answer whose request nobody recorded: a call is missing.
+    pub orphan: Option<Mark>,
+    /// A client, or a layer below it, tells of an attempt that no call can be.
+    pub retold: Option<Mark>,
+    /// A server tells of work, and names neither its call nor a time on the common clock.
+    pub unplaced: Option<Mark>,
+    /// Free text that a server may have written, without a time.
+    pub timeless: Option<Mark>,
+    /// What a server wrote or did that names no call, and contacts of nobody, by first instant; instants are placed.
     words: Vec<Span>,
     /// The longest of these spans, in nanoseconds.
     longest: i64,
+    /// When calls that may have an effect were asked, and in which source.
+    asked: Vec<(Timestamp, Mark)>,
+    /// The same of sources whose zone nobody knows, by their time within a quarter of an hour: zones differ by whole
+    /// quarters. In nanoseconds, ascending.
+    local: Vec<i64>,
 }
 
 impl Stray {
@@ -77,51 +96,183 @@ impl Stray {
         let inside = self.words[first..].iter().take_while(|span| span.from.0 <= to);
         inside.filter(|span| span.source != own || span.late).any(|span| span.to.0 >= from)
     }
+
+    /// A call that another source than `own` records inside a window: what a gateway sends on may look like another call.
+    pub fn call_within(&self, own: SourceId, from: Timestamp, to: Timestamp) -> Option<Mark> {
+        let first = self.asked.partition_point(|(at, _)| *at < from);
+        let inside = self.asked[first..].iter().take_while(|(at, _)| *at <= to);
+        inside.map(|(_, mark)| *mark).find(|mark| mark.origin.source != own)
+    }
+
+    /// Whether a source whose zone nobody knows tells of something that may lie in a window.
+    pub fn words_maybe_within(&self, from: Timestamp, to: Timestamp) -> bool {
+        let (from, to) = (from.0.saturating_sub(SECOND), to.0.saturating_add(SECOND));
+        let length = to.saturating_sub(from);
+        let start = from.rem_euclid(QUARTER);
+        let first = self.local.partition_point(|at| *at < start);
+        let next = self.local.get(first).map(|at| at - start);
+        let wrapped = self.local.first().map(|at| at + QUARTER - start);
+        length >= QUARTER && !self.local.is_empty()
+            || next.or(wrapped).is_some_and(|behind| behind <= length)
+            || wrapped.is_some_and(|behind| behind <= length)
+    }
 }
 
 impl Lane {
-    /// Notes the time of a record that no call will account for.
-    pub(super) fn stray(&mut self, at: Option<Timestamp>) {
-        let (Some(at), Some(facts)) = (at, &self.facts) else { return };
+    /// Notes a record that no call will account for.
+    pub(super) fn stray(&mut self, origin: Origin, at: Option<(Timestamp, Stamp)>) {
+        let Some((at, stamp)) = at else {
+            self.timeless = self.timeless.or(Some(Mark { origin, at: None }));
+            return;
+        };
+        let Some(facts) = &self.facts else { return };
         let late = facts.last.is_some_and(|last| at < last);
+        let zoned = stamp.shape == Shape::Utc || self.zone.is_some();
+        // A stamp of whole seconds may mean any instant of its second.
+        let rest = if stamp.digits == 0 { SECOND - 1 } else { 0 };
+        let to = Timestamp(at.0.saturating_add(rest));
         match self.words.last_mut() {
             Some(span) if span.late == late && at >= span.from && at.0.saturating_sub(span.to.0) <= NEAR => {
-                span.to = span.to.max(at);
+                span.to = span.to.max(to);
             }
-            _ => self.words.push(Span { source: SourceId(self.source), from: at, to: at, late }),
+            _ => self.words.push(Span { source: SourceId(self.source), from: at, to, late, zoned }),
         }
+    }
+}
+
+impl Case {
+    /// Whether the stamps of a record's source are of a known zone, or were placed beside others.
+    pub(super) fn has_common_clock(&self, mark: Mark) -> bool {
+        let source = &self.sources[mark.origin.source.0 as usize];
+        source.shape == Some(Shape::Utc) || source.aligned
     }
 }
 
 impl Correlator {
     /// Collects what is left when everything is joined and bound.
     pub(super) fn gather_stray(&mut self) {
-        let events = self.case.strands.iter().flat_map(|strand| &strand.events);
-        let broken = events.filter(|event| event.what == StrandFact::Remark(RemarkKind::UpstreamBroken));
-        let broken = Times::of(&self.case, broken.map(|event| event.mark));
-        let posts = Times::of(&self.case, std::mem::take(&mut self.posts).into_iter());
-        let mut words: Vec<Span> = std::mem::take(&mut self.words);
-        let nobodys = self.case.contacts.iter().filter(|contact| is_nobodys(contact));
-        words.extend(nobodys.filter_map(|contact| {
-            let at = contact.attempt.at?;
-            Some(Span { source: contact.attempt.origin.source, from: at, to: at, late: false })
-        }));
-        for span in &mut words {
-            let source = &self.case.sources[span.source.0 as usize];
-            // A stamp of whole seconds may mean any instant of its second.
-            let rest = if source.digits == 0 { SECOND - 1 } else { 0 };
-            span.from = Timestamp(span.from.0.saturating_add(source.shift));
-            span.to = Timestamp(span.to.0.saturating_add(source.shift).saturating_add(rest));
-        }
+        let events = || self.case.strands.iter().flat_map(|strand| &strand.events);
+        let broken = events().filter(|event| event.what == StrandFact::Remark(RemarkKind::UpstreamBroken));
+        let nobodys = self.case.contacts.iter().filter(|contact| is_nobodys(contact)).map(|contact| contact.attempt);
+        let at_work: Vec<&StrandEvent> = events().filter(|event| self.is_work(event)).collect();
+        let told: Vec<Mark> = nobodys.chain(at_work.iter().map(|event| event.mark)).collect();
+        let mut words: Vec<Span> = self.words.iter().filter_map(|span| self.place(*span)).collect();
+        words.extend(told.iter().filter_map(|mark| self.place(self.span_at(*mark)?)));
         words.sort_unstable_by_key(|span| (span.from, span.source));
-        let longest = words.iter().map(|span| span.to.0.saturating_sub(span.from.0)).max().unwrap_or(0);
-        self.case.stray = Stray { broken, posts, words, longest };
+        self.case.stray = Stray {
+            broken: Times::of(&self.case, broken.map(|event| event.mark)),
+            post: self.unaccounted(&self.post_rows).into_iter().min_by_key(|mark| mark.origin),
+            orphan: events().find(|event| event.what == StrandFact::Unasked).map(|event| event.mark),
+            retold: self.retold(),
+            unplaced: self.unplaced(&at_work),
+            timeless: self.timeless,
+            local: self.local(),
+            asked: self.requests(),
+            longest: words.iter().map(|span| span.to.0.saturating_sub(span.from.0)).max().unwrap_or(0),
+            words,
+        };
+    }
+
+    fn span_at(&self, mark: Mark) -> Option<Span> {
+        let source = &self.case.sources[mark.origin.source.0 as usize];
+        let rest = if source.digits == 0 { SECOND - 1 } else { 0 };
+        let (from, to) = (mark.at?, Timestamp(mark.at?.0.saturating_add(rest)));
+        let zoned = source.shape == Some(Shape::Utc);
+        Some(Span { source: mark.origin.source, from, to, late: false, zoned })
+    }
+
+    /// A span on the common clock.
+    fn place(&self, span: Span) -> Option<Span> {
+        let source = &self.case.sources[span.source.0 as usize];
+        let placed = |at: Timestamp| Timestamp(at.0.saturating_add(source.shift));
+        (span.zoned || source.aligned).then(|| Span { from: placed(span.from), to: placed(span.to), ..span })
+    }
+
+    /// When calls that may have an effect were asked, in order.
+    fn requests(&self) -> Vec<(Timestamp, Mark)> {
+        let effectful = self.case.calls.iter().filter(|call| !is_effect_free(self.case.name(call.method)));
+        let to_server = effectful.filter(|call| call.direction == Direction::ToServer);
+        let mut asked: Vec<(Timestamp, Mark)> =
+            to_server.filter_map(|call| Some((self.case.placed(call.asked?)?, call.asked?))).collect();
+        asked.sort_unstable_by_key(|(at, mark)| (*at, mark.origin));
+        asked
+    }
+
+    /// Words of sources without a known zone.
+    fn local(&self) -> Vec<i64> {
+        let strange = self.words.iter().filter(|span| self.place(**span).is_none());
+        let mut local: Vec<i64> =
+            strange.flat_map(|span| [span.from, span.to]).map(|at| at.0.rem_euclid(QUARTER)).collect();
+        local.sort_unstable();
+        local.dedup();
+        local
+    }
+
+    /// A contact of nobody, or one of more works than there are calls that were worked on, without a time on the common
+    /// clock.
+    fn unplaced(&self, at_work: &[&StrandEvent]) -> Option<Mark> {
+        let timeless = |mark: &Mark| mark.at.is_none() || !self.case.has_common_clock(*mark);
+        let contacts = self.case.contacts.iter().filter(|contact| is_nobodys(contact));
+        let contact = contacts.map(|contact| contact.attempt).find(timeless);
+        let worked = |call: &&Call| !matches!(call.answer.kind, AnswerKind::HttpError | AnswerKind::NotSent);
+        let effectful = |call: &&Call| !is_effect_free(self.case.name(call.method));
+        let all = self.case.calls.iter().filter(worked).count();
+        let known = self.case.calls.iter().filter(worked).filter(effectful).count();
+        let mut told: FxHashMap<(StrandFact, bool), usize> = FxHashMap::default();
+        let surplus = at_work.iter().filter(|event| timeless(&event.mark)).find(|event| {
+            let named = event.name.is_some();
+            let count = told.entry((event.what, named)).or_default();
+            *count += 1;
+            *count > if named { known } else { all }
+        });
+        contact.or(surplus.map(|event| event.mark))
+    }
+
+    /// A server at work on something that may have an effect: a call was received, its handler entered or left.
+    fn is_work(&self, event: &StrandEvent) -> bool {
+        use RemarkKind::{HandlerEntered, HandlerRaised, HandlerReturned, Processing};
+        let StrandFact::Remark(kind) = event.what else { return false };
+        let harmless = event.name.is_some_and(|name| is_effect_free(self.case.name(name)));
+        !harmless && matches!(kind, Processing | HandlerEntered | HandlerRaised | HandlerReturned)
+    }
+
+    /// Where clients tell of more attempts that failed than there are calls that did, or of a resend.
+    fn retold(&self) -> Option<Mark> {
+        let events = || self.case.strands.iter().flat_map(|strand| &strand.events);
+        let resends = |event: &&StrandEvent| {
+            event.what == StrandFact::Remark(RemarkKind::HiddenRetry) && event.witness != Witness::Server
+        };
+        let failures = events().filter(|event| event.witness == Witness::Client && is_failure(event.what));
+        let failed = self.case.calls.iter().filter(|call| call.answer.kind != AnswerKind::Result).count();
+        let mut attempts: FxHashMap<Symbol, i64> = FxHashMap::default();
+        for call in &self.case.calls {
+            let posts = self.case.http(call).map_or(1, |http| i64::from(http.posts));
+            *attempts.entry(call.target.unwrap_or(call.method)).or_default() += posts;
+        }
+        let beyond = |event: &&StrandEvent| {
+            let known = event.name.and_then(|name| attempts.get(&name)).copied().unwrap_or(i64::MAX);
+            is_attempt(event.what) && event.number > known
+        };
+        let surplus = events().find(resends).or_else(|| events().find(beyond));
+        surplus.or_else(|| failures.skip(failed).next()).map(|event| event.mark)
     }
 }
 
 /// A contact whose writer named neither run nor call, and that was bound to no call.
 fn is_nobodys(contact: &Contact) -> bool {
-    contact.is_attempt() && contact.call == NONE && contact.run_id.is_none() && contact.pid == 0
+    contact.is_attempt() && contact.call == NONE && contact.run_id.is_none()
+}
+
+/// A client's words about an attempt that it counts.
+fn is_attempt(what: StrandFact) -> bool {
+    use RemarkKind::{CallFailed, CallSucceeded};
+    matches!(what, StrandFact::Remark(CallFailed | CallSucceeded))
+}
+
+/// A client's words about a call that failed.
+fn is_failure(what: StrandFact) -> bool {
+    use RemarkKind::{CallFailed, HttpStatus, TimedOut};
+    matches!(what, StrandFact::Remark(CallFailed | HttpStatus | TimedOut))
 }
 
 #[cfg(test)]
@@ -129,7 +280,7 @@ mod tests {
     use super::*;
 
     fn span(source: u32, from: i64, to: i64, late: bool) -> Span {
-        Span { source: SourceId(source), from: Timestamp(from * SECOND), to: Timestamp(to * SECOND), late }
+        Span { source: SourceId(source), from: Timestamp(from * SECOND), to: Timestamp(to * SECOND), late, zoned: true }
     }
 
     #[test]
@@ -142,5 +293,13 @@ mod tests {
         assert!(!within(0, 10, 19) && !within(0, 22, 29) && !within(0, 31, 40));
         assert!(!within(1, 0, 25));
         assert!(within(2, 30, 31) && within(1, 30, 31));
+    }
+
+    #[test]
+    fn a_zone_that_nobody_knows_is_any() {
+        let stray = Stray { local: vec![2 * SECOND, 600 * SECOND], ..Stray::default() };
+        let within = |from: i64, to: i64| stray.words_maybe_within(Timestamp(from * SECOND), Timestamp(to * SECOND));
+        assert!(within(7202, 7203) && within(600, 600) && within(898, 901) && within(0, 2000));
+        assert!(!within(7205, 7209) && !within(500, 598) && !within(880, 890));
     }
 }

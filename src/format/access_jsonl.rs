@@ -186,10 +186,11 @@ impl<'a> Line<'a> {
         else {
             return Upstream::Untold;
         };
-        if self.upstream_addr.is_some_and(|text| matches!(text.trim(), "" | "-")) {
+        let told = |text: &str| !matches!(text.trim(), "" | "-");
+        let statuses = statuses.filter(|text| told(text)).unwrap_or("");
+        if statuses.is_empty() && self.upstream_addr.is_some_and(|text| !told(text)) {
             return Upstream::None;
         }
-        let statuses = statuses.unwrap_or("");
         match entries(addresses).max(entries(statuses)) {
             0 | 1 => Upstream::Once(addresses.trim(), statuses.trim().parse().unwrap_or(0)),
             several => Upstream::Several(u16::try_from(several).unwrap_or(u16::MAX)),

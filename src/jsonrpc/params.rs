@@ -1,7 +1,8 @@
 //! What is used of the `params` of a request or notification.
 
-use std::fmt;
+use std::{fmt, sync::LazyLock};
 
+use aho_corasick::AhoCorasick;
 use serde::{
     Deserializer,
     de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
@@ -23,6 +24,8 @@ use crate::{
 pub(super) struct Params<'a> {
     target: Option<&'a str>,
     args: Option<Digest>,
+    /// Something was taken out of the arguments before they were written.
+    masked: bool,
     pairs: Pairs,
     revision: Option<&'a str>,
     client: Option<&'a str>,
@@ -55,10 +58,16 @@ impl<'a> Params<'a> {
 
     /// A call of a tool without `arguments` is the same call as one with empty ones.
     fn no_arguments(&self, method: &str) -> Option<Digest> {
-        let recorded = method == "tools/call" && self.target.is_some();
+        let recorded = method == "tools/call" && self.target.is_some() && !self.masked;
         recorded.then(|| canonical("{}").map(|canonical| canonical.digest).ok()).flatten()
     }
 }
+
+/// What writers put where they took something out: such arguments are as good as not recorded.
+static MASKS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let words = ["***", "redacted", "[masked", "<masked", "[hidden", "[filtered", "truncated"];
+    AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("few and short words")
+});
 
 pub(super) struct ParamsSeed<'r, 'a>(pub(super) &'r Reader<'a>);
 
@@ -108,9 +117,10 @@ impl<'a> Visitor<'a> for ParamsSeed<'_, 'a> {
                 }
             }
         }
-        if let Some(raw) = arguments {
+        if let Some(raw) = arguments.filter(|raw| raw.get() != "null") {
             let canonical = canonical(raw.get()).map_err(|_| M::Error::custom("arguments that cannot be read"))?;
-            params.args = Some(canonical.digest);
+            params.masked = MASKS.is_match(raw.get());
+            params.args = Some(canonical.digest).filter(|_| !params.masked);
             params.pairs = canonical.pairs;
             params.idempotency_key = canonical.idempotency_key;
         }

@@ -181,7 +181,7 @@ const CHUNK: usize = 4096;
 /// Judges a case. `keep` says which calls the report lists; all are counted.
 pub fn judge(case: &Case, keep: impl Fn(&CallVerdict) -> bool + Sync) -> Verdicts {
     let runs: Vec<RunFacts<'_>> = (0..case.runs.len()).into_par_iter().map(|run| RunFacts::new(case, run)).collect();
-    let deciders = call::Deciders::of(case, &runs);
+    let others = call::Others::of(case, &runs);
     let indices: Vec<u32> = (0..u32::try_from(case.calls.len()).unwrap_or(u32::MAX)).collect();
     let chunks: Vec<(Totals, Vec<(u32, CallVerdict)>)> = indices
         .par_chunks(CHUNK)
@@ -194,7 +194,7 @@ pub fn judge(case: &Case, keep: impl Fn(&CallVerdict) -> bool + Sync) -> Verdict
                     totals.add(names);
                     continue;
                 }
-                let verdict = call::judge_call(case, &runs, &deciders, *index);
+                let verdict = call::judge_call(case, &runs, &others, *index);
                 totals.count(&verdict);
                 if keep(&verdict) {
                     kept.push((*index, verdict));

@@ -1,17 +1,17 @@
 //! The verdict of a call: the most cautious one among all attempts of its operation.
 
 mod facts;
+mod kin;
 mod milestones;
-mod namesakes;
 mod operation;
 mod plain;
 mod told;
 
 pub use facts::{CallFacts, EffectClass, effect_class};
 pub(super) use facts::{answer_is_servers, last_event};
+pub(super) use kin::{Kin, Kinship};
 pub(super) use milestones::milestones;
 pub use milestones::{Milestones, Truth};
-pub(super) use namesakes::Namesakes;
 pub(super) use operation::judge_operation;
 pub use operation::{OperationVerdict, RetryVerdict};
 pub(super) use plain::PlainCalls;
@@ -133,12 +133,12 @@ impl CallVerdict {
 }
 
 /// Judges one call; its retry verdict is that of its operation.
-pub(super) fn judge_call(case: &Case, runs: &[RunFacts<'_>], deciders: &Deciders, index: u32) -> CallVerdict {
+pub(super) fn judge_call(case: &Case, runs: &[RunFacts<'_>], others: &Others, index: u32) -> CallVerdict {
     let facts = facts_of(case, runs, index);
     let outcome = outcome::outcome(&facts);
     let milestones = milestones(&facts, outcome);
     let reach = reach::call_reach(&facts, &milestones);
-    let retry = operation_opinion(case, runs, deciders, &facts, outcome, &milestones);
+    let retry = operation_opinion(case, runs, others, &facts, outcome, &milestones);
     let layer = outcome::layer(&facts, outcome);
     let effects = effects(&facts, &milestones);
     let missing = missing(&facts, &milestones, &retry);
@@ -166,13 +166,25 @@ fn facts_of<'c>(case: &'c Case, runs: &'c [RunFacts<'c>], index: u32) -> CallFac
     CallFacts::new(case, run, index)
 }
 
+/// What other calls have to say about a call.
+pub(super) struct Others {
+    deciders: Deciders,
+    kin: Kin,
+}
+
+impl Others {
+    pub(super) fn of(case: &Case, runs: &[RunFacts<'_>]) -> Self {
+        Self { deciders: Deciders::of(case, runs), kin: Kin::of(case) }
+    }
+}
+
 /// What the attempts of an operation say: a call's verdict is the most cautious one among all that are not proven
 /// unreached. An attempt is not its own judge, so the second one is kept, too.
-pub(super) struct Deciders(Vec<[Option<(u32, Opinion)>; 2]>);
+struct Deciders(Vec<[Option<(u32, Opinion)>; 2]>);
 
 impl Deciders {
     /// Judges each attempt of each operation once.
-    pub(super) fn of(case: &Case, runs: &[RunFacts<'_>]) -> Self {
+    fn of(case: &Case, runs: &[RunFacts<'_>]) -> Self {
         Self(case.operations.par_iter().map(|operation| deciders(case, runs, operation)).collect())
     }
 
@@ -211,7 +223,7 @@ fn if_reached(facts: &CallFacts<'_>) -> Option<Opinion> {
 fn operation_opinion(
     case: &Case,
     runs: &[RunFacts<'_>],
-    deciders: &Deciders,
+    others: &Others,
     facts: &CallFacts<'_>,
     outcome: Outcome,
     milestones: &Milestones,
@@ -219,11 +231,11 @@ fn operation_opinion(
     let mut own = retry::opinion(facts, outcome, milestones);
     if own.verdict == retry::Caution::Safe
         && facts.class == EffectClass::Undeclared
-        && let Some(other) = facts.run.and_then(|run| run.possibly_same(facts))
+        && let Some((other, kinship)) = others.kin.beside(runs, facts)
     {
-        own = retry::possibly_the_same(own, &facts_of(case, runs, other));
+        own = retry::possibly_the_same(own, &facts_of(case, runs, other), kinship);
     }
-    match deciders.beside(case, facts.index) {
+    match others.deciders.beside(case, facts.index) {
         Some((decider, opinion)) if opinion.verdict > own.verdict => {
             opinion.clone().of_another_attempt(&facts_of(case, runs, *decider))
         }

@@ -49,6 +49,7 @@ fn plain(case: &Case, runs: &[RunFacts<'_>], index: u32) -> Option<Plain> {
     let open = matches!(call.answer.kind, AnswerKind::None | AnswerKind::NotSent);
     let simple = !open
         && call.answer.kind != AnswerKind::NotCaptured
+        && !may_be_refusal(&call.answer)
         && call.sightings == NONE
         && call.http == NONE
         && !call.contested
@@ -68,4 +69,9 @@ fn plain(case: &Case, runs: &[RunFacts<'_>], index: u32) -> Option<Plain> {
         asked: call.asked.is_some(),
         answered: call.answered.is_some(),
     })
+}
+
+/// Whether a rule may call the request refused: then it asks what else was told in that time, and by whom.
+fn may_be_refusal(answer: &AnswerFacts) -> bool {
+    answer.names_target || answer.has_code && (-32700..=-32600).contains(&answer.code)
 }

@@ -2,7 +2,10 @@
 
 use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
 use super::{Refusal, refusal};
-use crate::judge::CallFacts;
+use crate::{
+    correlate::{AnswerKind, Call},
+    judge::CallFacts,
+};
 
 /// See [`RetryRule::doc`].
 pub(super) static RULE: RetryRule = RetryRule {
@@ -10,7 +13,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "The method does not exist",
     doc: Doc {
         means: "The server has no handler for this method.",
-        recognized: "JSON-RPC −32601 where no run of this server on record declared or listed tools, or was sent a request of the method that it did not answer with the same code.",
+        recognized: "JSON-RPC −32601, at once, where no run of this server on record declared, listed or changed tools, or was sent a request of the method that it did not answer with the same code. Where the handshake is not on record, nobody knows what it declared: then it is a condition.",
         is_not: "−32601 from a server that serves the method: a handler can raise every code.",
         to_do: "Do not send it again to this server.",
     },
@@ -18,10 +21,19 @@ pub(super) static RULE: RetryRule = RetryRule {
 };
 
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
-    if refusal(attempt.facts, attempt.outcome) != Some(Refusal::MethodNotFound) {
-        return None;
-    }
-    Some(Opinion::new(Caution::Safe, RULE.id, "The server does not serve this method.", Helps::No, attempt.end()))
+    let Some(Refusal::MethodNotFound { certain }) = refusal(attempt.facts, attempt.outcome) else { return None };
+    let reason = "The server does not serve this method.";
+    Some(if certain {
+        Opinion::new(Caution::Safe, RULE.id, reason, Helps::No, attempt.end())
+    } else {
+        Opinion::safe_if(RULE.id, "the server declared no tools", reason, Helps::No, attempt.end())
+    })
+}
+
+/// Whether the capture holds what the server declared.
+pub(super) fn declaration_is_known(facts: &CallFacts<'_>) -> bool {
+    let answered = |call: &Call| call.answer.kind == AnswerKind::Result && !call.thin;
+    facts.run.and_then(|run| run.initialize).is_some_and(answered)
 }
 
 /// Whether nothing shows that the server serves the method, in this run or in another one of the same server: no

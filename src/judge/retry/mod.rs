@@ -10,11 +10,11 @@ mod authorization_denied;
 mod connect_failed;
 mod contested_link;
 mod covered_error;
+mod doubt;
 mod effect_free;
 mod elicitation_required;
 mod external_attempt;
 mod hinted_read_only;
-mod horizon;
 mod idempotency_key;
 mod input_required;
 mod invalid_arguments;
@@ -41,7 +41,7 @@ use std::borrow::Cow;
 
 use super::{
     CallFacts, Evidence, Milestones, Outcome, Proof,
-    call::{EffectClass, Truth},
+    call::{EffectClass, Kinship, Truth},
     doc::Doc,
 };
 use crate::correlate::{Case, Contact};
@@ -245,9 +245,9 @@ pub static RETRY_RULES: &[&RetryRule] = &[
     &no_proof::RULE,
 ];
 
-pub(super) use horizon::lacks_the_rest;
+pub(super) use doubt::lacks_the_rest;
 pub(super) use refusal::refused_before_dispatch;
-use refusal::{Refusal, began, earlier_in_doubt, refusal};
+use refusal::{Refusal, began, earlier_in_doubt, refusal, told_elsewhere};
 
 /// The rule of an attempt that was told to come back later, without a sign that it had begun.
 pub(super) const REJECTED_BEFORE_WORK: &str = rejected_before_work::RULE.id;
@@ -256,18 +256,30 @@ pub(super) const REJECTED_BEFORE_WORK: &str = rejected_before_work::RULE.id;
 pub(super) fn opinion(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Milestones) -> Opinion {
     let attempt = Attempt { facts, outcome, milestones };
     let own = RETRY_RULES.iter().find_map(|rule| (rule.check)(&attempt)).unwrap_or_else(|| no_proof::opinion(&attempt));
-    let own = horizon::with_later_attempts(&attempt, own);
+    let own = doubt::with_doubts(&attempt, own);
     new_process::with_restart(&attempt, own)
 }
 
 /// A call that did nothing, beside one of the same tool that may have: nobody recorded whether they are one operation.
-pub(super) fn possibly_the_same(own: Opinion, other: &CallFacts<'_>) -> Opinion {
-    let reason = format!(
-        "It is possibly the same operation as another call of this tool, which may have taken effect: their arguments are not on record. {}",
-        own.reason
-    );
+pub(super) fn possibly_the_same(own: Opinion, other: &CallFacts<'_>, kinship: Kinship) -> Opinion {
     let proof = own.proof.clone().and(Evidence::seen("shows the other call", other.place()));
-    Opinion { verdict: Caution::Unknown, reason: reason.into(), proof, ..own }
+    match kinship {
+        Kinship::SameRun => {
+            let reason = format!(
+                "It is possibly the same operation as another call of this tool, which may have taken effect: their arguments are not on record. {}",
+                own.reason
+            );
+            Opinion { verdict: Caution::Unknown, reason: reason.into(), proof, ..own }
+        }
+        Kinship::Possible => {
+            let condition = "the other call of this tool was no attempt of the same operation";
+            let reason = format!(
+                "{} Another call of this tool may have taken effect, and nothing on record tells them apart.",
+                own.reason
+            );
+            Opinion::safe_if(own.rule, condition, reason, own.helps, proof)
+        }
+    }
 }
 
 /// Whether a contact can change something at its target: anything but GET and HEAD.

@@ -1,6 +1,6 @@
 //! The request provably never left the client, or met no living process.
 
-use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
+use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule, told_elsewhere};
 use crate::judge::{Proof, Truth};
 
 /// See [`RetryRule::doc`].
@@ -17,6 +17,9 @@ pub(super) static RULE: RetryRule = RetryRule {
 };
 
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
+    if told_elsewhere(attempt.facts) {
+        return None;
+    }
     let evidence = attempt.facts.not_sent().filter(|_| attempt.milestones.reached == Truth::False)?;
     let spawn = attempt.facts.run.is_some_and(|run| run.spawn_failed.is_some());
     let helps = if spawn { Helps::No } else { Helps::Yes };

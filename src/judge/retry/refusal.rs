@@ -16,7 +16,10 @@ pub(super) enum Refusal {
         certain: bool,
     },
     /// 401, 403, 405, 406, 413, 415, 421; 400 with a pre-dispatch text; −32020, −32022.
-    AtTheDoor,
+    AtTheDoor {
+        /// Nobody who had read the request can have written it.
+        certain: bool,
+    },
     /// The session is unknown; `certain` where a single dispatch is shown.
     SessionGone {
         /// A single dispatch is shown.
@@ -25,7 +28,10 @@ pub(super) enum Refusal {
     /// −32700, −32600 without an id.
     Unreadable,
     /// −32601 where no call of this method was ever dispatched.
-    MethodNotFound,
+    MethodNotFound {
+        /// What the server declared is on record.
+        certain: bool,
+    },
     /// The server's complete tool list lacks the tool that its answer names.
     UnknownTool,
     /// The called tool's own argument model failed.
@@ -73,7 +79,7 @@ pub(super) fn began(facts: &CallFacts<'_>) -> bool {
 }
 
 /// Whether another source tells of something between the request and its answer that no call accounts for.
-fn told_elsewhere(facts: &CallFacts<'_>) -> bool {
+pub(super) fn told_elsewhere(facts: &CallFacts<'_>) -> bool {
     let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.placed(mark));
     let window = place(facts.call.asked).zip(place(facts.call.answered));
     window.is_some_and(|(from, to)| facts.case.stray.words_within(facts.place().origin.source, from, to))
@@ -88,6 +94,11 @@ fn upstream_lost(facts: &CallFacts<'_>) -> bool {
 
 /// A hop's "could not connect" speaks for the exchange only if it is the hop's only word about it.
 fn not_forwarded(facts: &CallFacts<'_>) -> Option<Refusal> {
+    // Who answers with the request's own id, after a wait, or with an error of a program, was at work on it.
+    let worked = facts.call.answer.echoes_id || facts.http.is_some_and(|http| http.status == 500);
+    if worked || took_long(facts) {
+        return None;
+    }
     let rows: Vec<_> = facts.seen.iter().filter(|row| row.seen == Seen::NotForwarded).collect();
     let [row] = rows[..] else { return None };
     // One of several upstreams was dead. The hop's own page makes it likely that no other one answered; a replica may
@@ -137,30 +148,35 @@ fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
     if other || speaks_of_an_answer(answer.wording) || upstream_lost(facts) || facts.receipt().is_some() {
         return None;
     }
+    if took_long(facts) {
+        return None;
+    }
     let single = upstream.is_some_and(|status| status == i32::from(http.status));
     let session_text = matches!(answer.wording, Wording::Session | Wording::NotInitialized);
     // A message with the request's own id was made by who had read it: a challenge alone may come with one.
     let answered = answer.echoes_id && !(answer.has_code && http.challenge);
+    let code = answer.has_code.then_some(answer.code);
     match http.status {
-        401 | 403 | 405 | 406 | 413 | 415 | 421 => Some(Refusal::AtTheDoor).filter(|_| !answered && !took_long(facts)),
-        404 if answer.has_code && answer.code == -32601 => {
-            Some(Refusal::MethodNotFound).filter(|_| method_not_found::method_is_unknown(facts))
-        }
-        404 if facts.call.session.is_some() || session_text => Some(Refusal::SessionGone { certain: single }),
-        409 => Some(Refusal::SessionGone { certain: single }),
-        400 if session_text => Some(Refusal::SessionGone { certain: single }),
-        400 if answer.has_code && matches!(answer.code, -32020 | -32022) => Some(Refusal::AtTheDoor),
-        400 if answer.has_code && answer.code == -32700 && !answer.echoes_id => {
-            Some(Refusal::Unreadable).filter(|_| !took_long(facts))
-        }
-        400 if answer.has_code && answer.code == -32600 && answer.foreign_id => {
-            Some(Refusal::Unreadable).filter(|_| !took_long(facts))
-        }
-        400 if answer.has_code && matches!(answer.wording, Wording::Version | Wording::Header | Wording::Parse) => {
-            Some(Refusal::AtTheDoor)
+        404 if code == Some(-32601) => method_not_found(facts),
+        // These codes are for envelopes by specification, but a handler can raise every code.
+        400 if matches!(code, Some(-32020 | -32022)) => Some(Refusal::AtTheDoor { certain: !answered }),
+        _ if answered => None,
+        401 | 403 | 405 | 406 | 413 | 415 | 421 => Some(Refusal::AtTheDoor { certain: true }),
+        400 | 404 | 409 if session_text => Some(Refusal::SessionGone { certain: single }),
+        // Any service says 404; only words tell that it is the session that was not found.
+        404 if facts.call.session.is_some() => Some(Refusal::SessionGone { certain: false }),
+        400 if code == Some(-32700) || code == Some(-32600) && answer.foreign_id => Some(Refusal::Unreadable),
+        400 if code.is_some() && matches!(answer.wording, Wording::Version | Wording::Header | Wording::Parse) => {
+            Some(Refusal::AtTheDoor { certain: true })
         }
         _ => None,
     }
+}
+
+fn method_not_found(facts: &CallFacts<'_>) -> Option<Refusal> {
+    let certain = method_not_found::declaration_is_known(facts);
+    let unknown = !took_long(facts) && method_not_found::method_is_unknown(facts);
+    unknown.then_some(Refusal::MethodNotFound { certain })
 }
 
 fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
@@ -170,9 +186,7 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
     if outcome == Outcome::JsonRpcError && answer.has_code {
         match answer.code {
             -32700 | -32600 if own_exchange && !took_long(facts) => return Some(Refusal::Unreadable),
-            -32601 if facts.method == "tools/call" && method_not_found::method_is_unknown(facts) => {
-                return Some(Refusal::MethodNotFound);
-            }
+            -32601 if facts.method == "tools/call" => return method_not_found(facts),
             _ => {}
         }
         if matches!(answer.wording, Wording::NotInitialized | Wording::Session) && own_exchange {
@@ -194,7 +208,12 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
 pub(in crate::judge) fn refused_before_dispatch(facts: &CallFacts<'_>, outcome: Outcome) -> bool {
     match refusal(facts, outcome) {
         None => false,
-        Some(Refusal::SessionGone { certain } | Refusal::NotForwarded { certain }) => certain,
+        Some(
+            Refusal::SessionGone { certain }
+            | Refusal::NotForwarded { certain }
+            | Refusal::MethodNotFound { certain }
+            | Refusal::AtTheDoor { certain },
+        ) => certain,
         Some(_) => true,
     }
 }

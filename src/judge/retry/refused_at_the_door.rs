@@ -9,7 +9,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "Refused before dispatch",
     doc: Doc {
         means: "The transport layer of the server, or a gateway before forwarding, refused the request for its credentials, headers or protocol version.",
-        recognized: "HTTP 401, 403, 405, 406, 413, 415, 421; 400 with a text that SDKs write before dispatch; JSON-RPC codes −32020 and −32022; at once; no message with the request's own id in the body (beside a challenge an error may echo it), nothing that a server or another source tells of the time in between, no upstream that a proxy lost near it, no receipt, no contact and no second dispatch on record (a header of the answer may show one).",
+        recognized: "HTTP 401, 403, 405, 406, 413, 415, 421; 400 with a text that SDKs write before dispatch; JSON-RPC codes −32020 and −32022 (with the request's own id a condition: a handler can raise every code); at once; no message with the request's own id in the body (beside a challenge an error may echo it), nothing that a server or another source tells of the time in between, no upstream that a proxy lost near it, no receipt, no contact and no second dispatch on record (a header of the answer may show one).",
         is_not: "A tool that reports a provider's 401 inside a 200: that tool ran. Nor a denial whose record shows an upstream status. Where a source of the capture is cut, or an access log shows a request that no call accounts for, a later attempt of the same call may be missing: then it is a condition.",
         to_do: "Correct what was refused (log in, fix the headers, use a supported version); the same request fails again.",
     },
@@ -17,13 +17,16 @@ pub(super) static RULE: RetryRule = RetryRule {
 };
 
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
-    if refusal(attempt.facts, attempt.outcome) != Some(Refusal::AtTheDoor) {
-        return None;
-    }
+    let Some(Refusal::AtTheDoor { certain }) = refusal(attempt.facts, attempt.outcome) else { return None };
     let reason = match attempt.facts.http.map(|http| http.status) {
         Some(401) => "It was refused for missing or invalid credentials, before dispatch.",
         Some(403) => "It was refused by policy, before dispatch.",
         _ => "It was refused for its envelope, before dispatch.",
     };
-    Some(Opinion::new(Caution::Safe, RULE.id, reason, Helps::No, attempt.end()))
+    Some(if certain {
+        Opinion::new(Caution::Safe, RULE.id, reason, Helps::No, attempt.end())
+    } else {
+        let condition = "the error was written by the transport and not by the tool";
+        Opinion::safe_if(RULE.id, condition, reason, Helps::No, attempt.end())
+    })
 }

@@ -10,7 +10,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "The session is unknown",
     doc: Doc {
         means: "The answering process does not know the session. For this dispatch nothing ran.",
-        recognized: "404 to a request with a session id, 409, \"Session not found\", \"Server not initialized\". Safe where a log shows that the request was dispatched once; a condition otherwise, since a gateway may have asked another replica first.",
+        recognized: "400, 404 or 409 with \"Session not found\", \"Server not initialized\" and their relatives, at once and without the request's own id. Safe where a log shows that the request was dispatched once; a condition otherwise, since a gateway may have asked another replica first. A 404 to a request with a session id and without such words is a condition, too.",
         is_not: "A statement about earlier requests of the session that are still open.",
         to_do: "Initialize a new session, then send it again.",
     },

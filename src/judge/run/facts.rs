@@ -71,7 +71,6 @@ pub struct RunFacts<'c> {
     restart: OnceLock<Opinion>,
     signs: OnceLock<Signs>,
     served: OnceLock<Served>,
-    namesakes: OnceLock<call::Namesakes>,
 }
 
 impl<'c> RunFacts<'c> {
@@ -104,7 +103,6 @@ impl<'c> RunFacts<'c> {
             restart: OnceLock::new(),
             signs: OnceLock::new(),
             served: OnceLock::new(),
-            namesakes: OnceLock::new(),
         };
         facts.read_events();
         facts.read_contacts();
@@ -356,11 +354,6 @@ impl<'c> RunFacts<'c> {
     /// Whether the server or another call, in any of its runs, shows that it serves the method of this one.
     pub(in crate::judge) fn serves(&self, facts: &CallFacts<'_>) -> bool {
         self.served.get_or_init(|| Served::of(self)).beside(facts.call.method, facts.index)
-    }
-
-    /// Another call that is possibly the same operation, and may have acted.
-    pub(in crate::judge) fn possibly_same(&self, facts: &CallFacts<'_>) -> Option<u32> {
-        self.namesakes.get_or_init(|| call::Namesakes::of(self)).beside(facts)
     }
 
     /// Whether sending something again needs a new process.

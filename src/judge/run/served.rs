@@ -4,7 +4,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::{
-    correlate::{Call, Case, NONE, Seen},
+    correlate::{Call, Case, NONE, Seen, Strand, StrandFact},
+    event::RemarkKind,
     judge::RunFacts,
     symbol::Symbol,
 };
@@ -35,7 +36,7 @@ impl Served {
         for run in std::iter::once(own).chain(others.iter().copied().filter(|run| *run != own)) {
             let run = &case.runs[run as usize];
             let mut strands = run.strands.iter().map(|strand| &case.strands[*strand as usize]);
-            served.any |= strands.any(|strand| strand.serves_tools || !strand.tools.is_empty());
+            served.any |= strands.any(shows_tools);
             for index in &run.calls {
                 let call = &case.calls[*index as usize];
                 if shows_service(case, call) {
@@ -51,6 +52,12 @@ impl Served {
     pub(super) fn beside(&self, method: Symbol, call: u32) -> bool {
         self.any || self.methods.get(&method).is_some_and(|(first, other)| *first != call || other.is_some())
     }
+}
+
+/// Whether a conversation shows that its server has tools: declared, listed, counted by a client, or changed.
+fn shows_tools(strand: &Strand) -> bool {
+    let discovered = strand.events.iter().any(|event| event.what == StrandFact::Remark(RemarkKind::ToolsDiscovered));
+    strand.serves_tools || !strand.tools.is_empty() || strand.tools_changed.is_some() || discovered
 }
 
 fn shows_service(case: &Case, call: &Call) -> bool {

@@ -1,0 +1,117 @@
+//! Accounts for requests: every POST to an MCP endpoint that an access log or a client's library tells of must be one
+//! that a capture shows. What is left over is a request of which nobody knows what it asked for.
+
+use rustc_hash::FxHashMap;
+
+use super::{
+    AnswerKind, Call, Correlator, Mark, NONE, Seen,
+    bind::SLACK,
+    windows::{Span, Windows},
+};
+use crate::event::{Direction, Witness};
+
+/// A POST that a log tells of, without what it asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PostRow {
+    pub(super) mark: Mark,
+    pub(super) status: u16,
+}
+
+/// A POST that a capture shows and that asked for nothing: a notification, an answer of the client.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BarePost {
+    pub(super) asked: Mark,
+    pub(super) ended: Mark,
+    pub(super) status: u16,
+}
+
+/// An exchange that a capture shows; no status where none is on record.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    status: u16,
+    span: Option<Span>,
+    first: Mark,
+}
+
+impl Correlator {
+    /// The rows that no exchange accounts for.
+    pub(super) fn unaccounted(&self, rows: &[PostRow]) -> Vec<Mark> {
+        let shown = self.shown();
+        // Whoever records no exchanges shows no notifications either.
+        let exchanges = !self.case.http.is_empty();
+        let mut by_hop: FxHashMap<u32, Vec<PostRow>> = FxHashMap::default();
+        for row in rows.iter().filter(|row| row.status != 0 && (exchanges || row.status != 202)) {
+            by_hop.entry(row.mark.origin.source.0).or_default().push(*row);
+        }
+        let mut windows: FxHashMap<u16, Windows> = FxHashMap::default();
+        let mut left = Vec::new();
+        for mut rows in by_hop.into_values() {
+            rows.sort_by_key(|row| row.mark.origin);
+            let before = left.len();
+            for row in &rows {
+                let windows = windows.entry(row.status).or_insert_with(|| fitting(&shown, row.status));
+                left.extend(self.is_strange(row.mark, windows).then_some(row.mark));
+            }
+            if left.len() == before && !in_order(&rows, &shown) {
+                // One too many, and nobody knows which.
+                left.push(Mark { at: None, ..rows[0].mark });
+            }
+        }
+        left
+    }
+
+    /// Whether a row has a time at which no exchange was open.
+    fn is_strange(&self, mark: Mark, windows: &Windows) -> bool {
+        let at = self.case.placed(mark).filter(|_| self.case.has_common_clock(mark));
+        at.is_some_and(|at| !windows.untimed && windows.open_at(at.0, SLACK) == [None, None])
+    }
+
+    /// The exchanges on record, in order of their ends.
+    fn shown(&self) -> Vec<Shown> {
+        let placed = |mark: Mark| self.case.placed(mark).map(|at| at.0);
+        let one = |status: u16, asked: Mark, ended: Option<Mark>| {
+            let span = placed(asked).map(|from| Span { call: NONE, from, to: ended.and_then(placed) });
+            Shown { status, span, first: asked }
+        };
+        let mut shown = Vec::new();
+        let sent = |call: &&Call| call.direction == Direction::ToServer && call.answer.kind != AnswerKind::NotSent;
+        for call in self.case.calls.iter().filter(sent) {
+            let Some(asked) = call.asked else { continue };
+            shown.push(one(self.case.http(call).map_or(0, |http| http.status), asked, call.answered));
+            // An earlier POST of the same request had the same beginning.
+            for row in self.case.sightings(call).filter(|row| row.seen == Seen::Resent) {
+                shown.push(one(u16::try_from(row.number).unwrap_or(0), asked, Some(row.mark)));
+            }
+        }
+        shown.extend(self.bare_posts.iter().map(|post| one(post.status, post.asked, Some(post.ended))));
+        shown
+            .sort_by_key(|shown| (shown.span.map_or(i64::MAX, |span| span.to.unwrap_or(i64::MAX)), shown.first.origin));
+        shown
+    }
+
+    /// Notes a client's line about a POST to an endpoint: it is no contact of the server.
+    pub(super) fn note_library_posts(&mut self) {
+        let paths = self.endpoint_paths();
+        let own = |contact: &&super::Contact| {
+            let writer = self.case.sources[super::source_index(contact.attempt.origin)].witness;
+            let client = contact.witness == Witness::Client || writer == Some(Witness::Client);
+            let post = contact.method.is_some_and(|method| self.case.name(method) == "POST");
+            client && post && contact.path.is_some_and(|path| paths.contains(self.case.name(path)))
+        };
+        let rows = self.case.contacts.iter().filter(own);
+        let rows: Vec<PostRow> = rows.map(|row| PostRow { mark: row.attempt, status: row.status }).collect();
+        self.post_rows.extend(rows);
+    }
+}
+
+/// When exchanges were open that a row with this status may be.
+fn fitting(shown: &[Shown], status: u16) -> Windows {
+    let fits = |shown: &&Shown| shown.status == status || shown.status == 0;
+    Windows::new(shown.iter().filter(fits).map(|shown| shown.span))
+}
+
+/// Whether the rows of one hop are some of the exchanges, in their order.
+fn in_order(rows: &[PostRow], shown: &[Shown]) -> bool {
+    let mut shown = shown.iter();
+    rows.iter().all(|row| shown.any(|shown| shown.status == row.status || shown.status == 0))
+}

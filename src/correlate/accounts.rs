@@ -36,6 +36,9 @@ struct Shown {
 impl Correlator {
     /// The rows that no exchange accounts for.
     pub(super) fn unaccounted(&self, rows: &[PostRow]) -> Vec<Mark> {
+        if rows.is_empty() {
+            return Vec::new();
+        }
         let shown = self.shown();
         // Whoever records no exchanges shows no notifications either.
         let exchanges = !self.case.http.is_empty();

@@ -32,7 +32,7 @@ impl Correlator {
         self.drop_foreign_contacts();
         let mut of_run: Vec<Vec<u32>> = vec![Vec::new(); self.case.runs.len()];
         let of_id = self.runs_of_ids();
-        let repeats = Repeats::new(&self.case.calls);
+        let repeats = Repeats::new(&self.case.calls, &self.case.contacts);
         for index in 0..self.case.contacts.len() {
             let contact = self.case.contacts[index];
             let run = self.run_of(&contact, &of_id, &repeats);

@@ -190,6 +190,10 @@ impl Correlator {
 
     /// When calls that may have an effect were asked, in order.
     fn requests(&self) -> Vec<(Timestamp, Mark)> {
+        // They are asked for by calls of other sources.
+        if self.case.sources.len() < 2 {
+            return Vec::new();
+        }
         let effectful = self.case.calls.iter().filter(|call| !is_effect_free(self.case.name(call.method)));
         let to_server = effectful.filter(|call| call.direction == Direction::ToServer);
         let mut asked: Vec<(Timestamp, Mark)> =

@@ -22,6 +22,8 @@ pub struct Canonical {
     pub pairs: Pairs,
     /// Digest of the value of a member named like an idempotency key.
     pub idempotency_key: Option<Digest>,
+    /// A writer has put a mask where a value was: two such texts may be one, and equal ones two.
+    pub masked: bool,
 }
 
 impl Default for Digest {
@@ -45,12 +47,13 @@ pub fn digest_text(text: &str) -> Digest {
 /// # Errors
 /// Says what is wrong with damaged JSON.
 pub fn canonical(text: &str) -> Result<Canonical, serde_json::Error> {
-    let exact = Cell::new(true);
+    let met = Met::default();
     let mut top = Canonical::default();
     let mut json = serde_json::Deserializer::from_str(text);
-    let digest = CanonicalSeed { exact: &exact, top: Some(&mut top) }.deserialize(&mut json)?;
+    let digest = CanonicalSeed { met: &met, top: Some(&mut top) }.deserialize(&mut json)?;
     json.end()?;
-    top.digest = if exact.get() { digest } else { exact_digest(text)? };
+    top.digest = if met.inexact.get() { exact_digest(text)? } else { digest };
+    top.masked = met.masked.get();
     Ok(top)
 }
 
@@ -77,9 +80,17 @@ type Pile = SmallVec<[(Digest, Digest); 8]>;
 /// Digests one after another.
 type Bytes = SmallVec<[u8; 256]>;
 
+/// What was met on the way.
+#[derive(Default)]
+struct Met {
+    /// Set by a number that cannot be told from its neighbors as a double.
+    inexact: Cell<bool>,
+    /// Set by a text that stands for another one.
+    masked: Cell<bool>,
+}
+
 struct CanonicalSeed<'c> {
-    /// Cleared when a number met cannot be told from its neighbors as a double.
-    exact: &'c Cell<bool>,
+    met: &'c Met,
     /// Filled by the top object only.
     top: Option<&'c mut Canonical>,
 }
@@ -111,16 +122,19 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
     fn visit_f64<E>(self, value: f64) -> Result<Digest, E> {
         #[expect(clippy::cast_precision_loss, reason = "2^53 is exact")]
         if value.abs() >= EXACT as f64 {
-            self.exact.set(false);
+            self.met.inexact.set(true);
         }
         Ok(float(value))
     }
     fn visit_str<E>(self, text: &str) -> Result<Digest, E> {
+        if is_mask(text) {
+            self.met.masked.set(true);
+        }
         Ok(digest_bytes(b's', text.as_bytes()))
     }
     fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Digest, S::Error> {
         let mut bytes = Bytes::new();
-        while let Some(Digest(item)) = seq.next_element_seed(CanonicalSeed { exact: self.exact, top: None })? {
+        while let Some(Digest(item)) = seq.next_element_seed(CanonicalSeed { met: self.met, top: None })? {
             bytes.extend_from_slice(&item.to_le_bytes());
         }
         Ok(digest_bytes(b'a', &bytes))
@@ -129,7 +143,7 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
         let mut members = Pile::new();
         let mut top = self.top;
         while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
-            let value = map.next_value_seed(CanonicalSeed { exact: self.exact, top: None })?;
+            let value = map.next_value_seed(CanonicalSeed { met: self.met, top: None })?;
             if let Some(top) = top.as_deref_mut()
                 && is_idempotency_key(&key)
             {
@@ -142,6 +156,17 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
         }
         Ok(digest_members(members))
     }
+}
+
+/// What log writers put where they took something out.
+fn is_mask(text: &str) -> bool {
+    const BEGINNINGS: [&str; 8] =
+        ["***", "[redacted", "<redacted", "redacted", "[masked", "<masked", "[hidden", "[filtered"];
+    let starts = |mask: &&str| text.get(..mask.len()).is_some_and(|start| start.eq_ignore_ascii_case(mask));
+    let begins = matches!(text.as_bytes().first(), Some(b'*' | b'[' | b'<' | b'r' | b'R'));
+    begins && BEGINNINGS.iter().any(|mask| starts(&mask))
+        || text.ends_with("truncated]")
+        || text.ends_with("truncated>")
 }
 
 /// Order of keys does not matter, and of a repeated key the last value counts.
@@ -238,9 +263,9 @@ fn exact_digest(text: &str) -> Result<Digest, serde_json::Error> {
             Err(_) => digest_bytes(b'N', text.as_bytes()),
         },
         _ => {
-            let exact = Cell::new(true);
+            let met = Met::default();
             let mut json = serde_json::Deserializer::from_str(text);
-            CanonicalSeed { exact: &exact, top: None }.deserialize(&mut json)?
+            CanonicalSeed { met: &met, top: None }.deserialize(&mut json)?
         }
     })
 }
@@ -284,6 +309,13 @@ mod tests {
             exact_digest(r#"{"a":[1,"x",2.5,true,null]}"#).expect("valid"),
             digest(r#"{"a":[1,"x",2.5,true,null]}"#)
         );
+    }
+
+    #[test]
+    fn a_mask_is_no_value() {
+        let masked = |text| canonical(text).expect("valid").masked;
+        assert!(masked(r#"{"to":"***"}"#) && masked(r#"{"a":["[REDACTED]"]}"#) && masked(r#"{"a":"abc [truncated]"}"#));
+        assert!(!masked(r#"{"to":"*bob*","a":"[x]","b":"<b>","c":"r"}"#));
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! What is used of the `params` of a request or notification.
 
-use std::{fmt, sync::LazyLock};
+use std::fmt;
 
-use aho_corasick::AhoCorasick;
 use serde::{
     Deserializer,
     de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
@@ -63,12 +62,6 @@ impl<'a> Params<'a> {
     }
 }
 
-/// What writers put where they took something out: such arguments are as good as not recorded.
-static MASKS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let words = ["***", "redacted", "[masked", "<masked", "[hidden", "[filtered", "truncated"];
-    AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("few and short words")
-});
-
 pub(super) struct ParamsSeed<'r, 'a>(pub(super) &'r Reader<'a>);
 
 impl<'a> DeserializeSeed<'a> for ParamsSeed<'_, 'a> {
@@ -119,7 +112,7 @@ impl<'a> Visitor<'a> for ParamsSeed<'_, 'a> {
         }
         if let Some(raw) = arguments.filter(|raw| raw.get() != "null") {
             let canonical = canonical(raw.get()).map_err(|_| M::Error::custom("arguments that cannot be read"))?;
-            params.masked = MASKS.is_match(raw.get());
+            params.masked = canonical.masked;
             params.args = Some(canonical.digest).filter(|_| !params.masked);
             params.pairs = canonical.pairs;
             params.idempotency_key = canonical.idempotency_key;

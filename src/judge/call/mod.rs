@@ -17,6 +17,8 @@ pub use operation::{OperationVerdict, RetryVerdict};
 pub(super) use plain::PlainCalls;
 pub(super) use told::role_of;
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
 use super::{
@@ -169,12 +171,13 @@ fn facts_of<'c>(case: &'c Case, runs: &'c [RunFacts<'c>], index: u32) -> CallFac
 /// What other calls have to say about a call.
 pub(super) struct Others {
     deciders: Deciders,
-    kin: Kin,
+    /// Made when the first call asks: most captures have none that does.
+    kin: OnceLock<Kin>,
 }
 
 impl Others {
     pub(super) fn of(case: &Case, runs: &[RunFacts<'_>]) -> Self {
-        Self { deciders: Deciders::of(case, runs), kin: Kin::of(case) }
+        Self { deciders: Deciders::of(case, runs), kin: OnceLock::new() }
     }
 }
 
@@ -231,7 +234,7 @@ fn operation_opinion(
     let mut own = retry::opinion(facts, outcome, milestones);
     if own.verdict == retry::Caution::Safe
         && facts.class == EffectClass::Undeclared
-        && let Some((other, kinship)) = others.kin.beside(runs, facts)
+        && let Some((other, kinship)) = others.kin.get_or_init(|| Kin::of(case)).beside(runs, facts)
     {
         own = retry::possibly_the_same(own, &facts_of(case, runs, other), kinship);
     }

@@ -246,7 +246,7 @@ impl Correlator {
         let resends = |event: &&StrandEvent| {
             event.what == StrandFact::Remark(RemarkKind::HiddenRetry) && event.witness != Witness::Server
         };
-        let failures = events().filter(|event| event.witness == Witness::Client && is_failure(event.what));
+        let mut failures = events().filter(|event| event.witness == Witness::Client && is_failure(event.what));
         let failed = self.case.calls.iter().filter(|call| call.answer.kind != AnswerKind::Result).count();
         let mut attempts: FxHashMap<Symbol, i64> = FxHashMap::default();
         for call in &self.case.calls {
@@ -258,7 +258,7 @@ impl Correlator {
             is_attempt(event.what) && event.number > known
         };
         let surplus = events().find(resends).or_else(|| events().find(beyond));
-        surplus.or_else(|| failures.skip(failed).next()).map(|event| event.mark)
+        surplus.or_else(|| failures.nth(failed)).map(|event| event.mark)
     }
 }
 

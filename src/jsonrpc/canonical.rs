@@ -162,11 +162,9 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
 fn is_mask(text: &str) -> bool {
     const BEGINNINGS: [&str; 8] =
         ["***", "[redacted", "<redacted", "redacted", "[masked", "<masked", "[hidden", "[filtered"];
-    let starts = |mask: &&str| text.get(..mask.len()).is_some_and(|start| start.eq_ignore_ascii_case(mask));
+    let starts = |mask: &str| text.get(..mask.len()).is_some_and(|start| start.eq_ignore_ascii_case(mask));
     let begins = matches!(text.as_bytes().first(), Some(b'*' | b'[' | b'<' | b'r' | b'R'));
-    begins && BEGINNINGS.iter().any(|mask| starts(&mask))
-        || text.ends_with("truncated]")
-        || text.ends_with("truncated>")
+    begins && BEGINNINGS.iter().any(|mask| starts(mask)) || text.ends_with("truncated]") || text.ends_with("truncated>")
 }
 
 /// Order of keys does not matter, and of a repeated key the last value counts.

@@ -251,6 +251,18 @@ pub struct HttpFacts {
     pub challenge: bool,
     /// The stream had an event with an id.
     pub resumable: bool,
+    /// The longest duration that is recorded for one of its exchanges, in milliseconds, or [`NONE`].
+    pub took: u32,
+    /// The answer tells of one that was made behind whoever gave its status.
+    pub behind: bool,
+}
+
+impl HttpFacts {
+    /// Keeps the longest duration.
+    pub fn note_duration(&mut self, milliseconds: Option<u32>) {
+        let Some(took) = milliseconds else { return };
+        self.took = if self.took == NONE { took } else { self.took.max(took) };
+    }
 }
 
 /// One JSON-RPC request on one hop, seen by any number of witnesses. At most 192 bytes.

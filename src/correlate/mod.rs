@@ -176,6 +176,7 @@ struct AccessRow {
     pairs: crate::event::Pairs,
     run_id: Option<Symbol>,
     failed: bool,
+    took: Option<i64>,
 }
 
 /// [`Upstream`] without its lifetime.

@@ -58,7 +58,7 @@ impl Times {
 /// What no call accounts for.
 #[derive(Clone, Debug, Default)]
 pub struct Stray {
-    /// Where a hop lost its upstream behind a request, in records that name no call.
+    /// Where a hop lost its upstream behind a request, or looked at its answer, in records that name no call.
     pub broken: Times,
     /// Requests to an MCP endpoint in an access log that fit no call.
     pub posts: Times,
@@ -97,7 +97,8 @@ impl Correlator {
     /// Collects what is left when everything is joined and bound.
     pub(super) fn gather_stray(&mut self) {
         let events = self.case.strands.iter().flat_map(|strand| &strand.events);
-        let broken = events.filter(|event| event.what == StrandFact::Remark(RemarkKind::UpstreamBroken));
+        let behind = [RemarkKind::UpstreamBroken, RemarkKind::AnswerInspected].map(StrandFact::Remark);
+        let broken = events.filter(|event| behind.contains(&event.what));
         let broken = Times::of(&self.case, broken.map(|event| event.mark));
         let posts = Times::of(&self.case, std::mem::take(&mut self.posts).into_iter());
         let mut words: Vec<Span> = std::mem::take(&mut self.words);

@@ -2,9 +2,9 @@
 
 use super::{CallFacts, Outcome, method_not_found, unknown_tool};
 use crate::{
-    correlate::{Author, Mark, Seen},
+    correlate::{Author, Mark, NONE, Seen},
     event::{ContentKind, Wording},
-    time::SECOND,
+    time::{MILLISECOND, SECOND},
 };
 
 /// A refusal that speaks of this very request, before any dispatch.
@@ -115,17 +115,30 @@ pub(super) fn earlier_in_doubt(facts: &CallFacts<'_>) -> bool {
 const AT_ONCE: i64 = 2 * SECOND;
 
 fn took_long(facts: &CallFacts<'_>) -> bool {
-    let span = facts
-        .call
-        .asked
-        .and_then(|asked| facts.case.placed(asked))
-        .zip(facts.call.answered.and_then(|answered| facts.case.placed(answered)));
-    span.is_some_and(|(asked, answered)| answered.0 - asked.0 > AT_ONCE)
+    took(facts).is_some_and(|took| took > AT_ONCE)
+}
+
+/// How long the answer took, in nanoseconds: between the stamps, or as long as any record says. A record of both ends
+/// with one stamp alone knows no duration.
+fn took(facts: &CallFacts<'_>) -> Option<i64> {
+    let call = facts.call;
+    let (asked, answered) = call.asked.zip(call.answered).filter(|(asked, answered)| asked != answered).unzip();
+    let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.placed(mark));
+    let between = place(answered).zip(place(asked)).map(|(answered, asked)| answered.0.saturating_sub(asked.0));
+    let recorded = facts.http.filter(|http| http.took != NONE).map(|http| i64::from(http.took) * MILLISECOND);
+    between.max(recorded)
 }
 
 /// Words about what came, or did not come, from behind whoever wrote them.
 pub(super) fn speaks_of_an_answer(wording: Wording) -> bool {
-    matches!(wording, Wording::AnswerDenied | Wording::UpstreamReset | Wording::TimedOut | Wording::ConnectionClosed)
+    matches!(
+        wording,
+        Wording::AnswerDenied
+            | Wording::QuotesSuccess
+            | Wording::UpstreamReset
+            | Wording::TimedOut
+            | Wording::ConnectionClosed
+    )
 }
 
 fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
@@ -134,13 +147,15 @@ fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
     // A hop's log that names another status of the upstream shows that somebody else did more than refuse.
     let upstream = facts.first(Seen::ForwardedOnce).map(|row| row.number);
     let other = upstream.is_some_and(|status| status != 0 && status != i32::from(http.status));
-    if other || speaks_of_an_answer(answer.wording) || upstream_lost(facts) || facts.receipt().is_some() {
+    if other || http.behind || speaks_of_an_answer(answer.wording) || upstream_lost(facts) || facts.receipt().is_some()
+    {
         return None;
     }
     let single = upstream.is_some_and(|status| status == i32::from(http.status));
     let session_text = matches!(answer.wording, Wording::Session | Wording::NotInitialized);
-    // A message with the request's own id was made by who had read it: a challenge alone may come with one.
-    let answered = answer.echoes_id && !(answer.has_code && http.challenge);
+    // A message with the request's own id was made by who had read it: a challenge alone may come with one, unless it
+    // speaks of a failure inside.
+    let answered = answer.echoes_id && !(answer.has_code && answer.code != -32603 && http.challenge);
     match http.status {
         401 | 403 | 405 | 406 | 413 | 415 | 421 => Some(Refusal::AtTheDoor).filter(|_| !answered && !took_long(facts)),
         404 if answer.has_code && answer.code == -32601 => {
@@ -192,9 +207,9 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
 
 /// Whether an attempt provably was refused before dispatch.
 pub(in crate::judge) fn refused_before_dispatch(facts: &CallFacts<'_>, outcome: Outcome) -> bool {
-    match refusal(facts, outcome) {
-        None => false,
-        Some(Refusal::SessionGone { certain } | Refusal::NotForwarded { certain }) => certain,
-        Some(_) => true,
-    }
+    let certain = |refusal: &Refusal| match refusal {
+        Refusal::SessionGone { certain } | Refusal::NotForwarded { certain } => *certain,
+        _ => true,
+    };
+    refusal(facts, outcome).is_some_and(|refusal| certain(&refusal))
 }

@@ -114,6 +114,7 @@ impl Correlator {
             }
             let status = i64::from(exchange.status);
             self.strand_event(event, ended, StrandFact::Stream, status, None);
+            self.note_stream(event, ended, exchange, strand);
         }
         for rpc in exchange.answered {
             self.carried(event, ended, Direction::ToClient, *rpc);
@@ -168,7 +169,7 @@ impl Correlator {
         for call in calls {
             self.note_exchange(*call, exchange, witness, ended, behind);
         }
-        let _ = strand;
+        self.listening(event, ended, exchange, strand, calls);
     }
 
     /// An answer with the request's own id.

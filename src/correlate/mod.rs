@@ -25,6 +25,7 @@ mod runs;
 mod servers;
 mod steps;
 mod stray;
+mod streams;
 mod windows;
 
 use rustc_hash::FxHashMap;
@@ -36,6 +37,7 @@ pub use facts::{
 
 pub use servers::Servers;
 pub use stray::Stray;
+pub use streams::Streams;
 
 use crate::{
     event::{Event, Id, Kind, Origin, SourceId, Upstream, Witness},
@@ -89,6 +91,8 @@ pub struct Case {
     pub contacts_of: FxHashMap<u32, Vec<u32>>,
     /// What no call accounts for.
     pub stray: Stray,
+    /// Event streams that carry messages of no call.
+    pub streams: Streams,
     /// What holds somewhere in it.
     pub anywhere: Anywhere,
 }

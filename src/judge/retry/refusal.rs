@@ -1,6 +1,6 @@
 //! What answers refuse a request before any dispatch, and what takes that from them.
 
-use super::{CallFacts, Outcome, method_not_found, unknown_tool};
+use super::{CallFacts, Outcome, method_not_found, unknown_tool, unseen};
 use crate::{
     correlate::{Author, Mark, NONE, Seen},
     event::{ContentKind, Wording},
@@ -120,7 +120,7 @@ fn took_long(facts: &CallFacts<'_>) -> bool {
 
 /// How long the answer took, in nanoseconds: between the stamps, or as long as any record says. A record of both ends
 /// with one stamp alone knows no duration.
-fn took(facts: &CallFacts<'_>) -> Option<i64> {
+pub(super) fn took(facts: &CallFacts<'_>) -> Option<i64> {
     let call = facts.call;
     let (asked, answered) = call.asked.zip(call.answered).filter(|(asked, answered)| asked != answered).unzip();
     let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.placed(mark));
@@ -211,5 +211,5 @@ pub(in crate::judge) fn refused_before_dispatch(facts: &CallFacts<'_>, outcome: 
         Refusal::SessionGone { certain } | Refusal::NotForwarded { certain } => *certain,
         _ => true,
     };
-    refusal(facts, outcome).is_some_and(|refusal| certain(&refusal))
+    refusal(facts, outcome).filter(certain).is_some_and(|refusal| unseen::gaps(facts, refusal).is_empty())
 }

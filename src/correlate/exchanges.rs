@@ -270,7 +270,9 @@ impl Correlator {
         http.retry_after = exchange.retry_after.unwrap_or(NONE);
         http.challenge = exchange.challenge;
         http.resumable = exchange.event_id;
-        http.behind = failed_status(exchange.status) && behind;
+        // A later POST of the same request takes nothing from what an earlier one showed.
+        http.behind |= failed_status(exchange.status) && behind;
+        http.unread |= failed_status(exchange.status) && matches!(exchange.body, Body::Missing | Body::TornStream);
         http.note_duration(exchange.took);
     }
 
@@ -290,6 +292,7 @@ impl Correlator {
                 resumable: false,
                 took: NONE,
                 behind: false,
+                unread: false,
             });
         }
         &mut self.case.http[self.case.calls[call as usize].http as usize]

@@ -253,8 +253,10 @@ pub struct HttpFacts {
     pub resumable: bool,
     /// The longest duration that is recorded for one of its exchanges, in milliseconds, or [`NONE`].
     pub took: u32,
-    /// The answer tells of one that was made behind whoever gave its status.
+    /// An answer to one of its POSTs tells of one that was made behind whoever gave its status.
     pub behind: bool,
+    /// An answer to one of its POSTs had an error status and a body that the capture does not hold whole.
+    pub unread: bool,
 }
 
 impl HttpFacts {
@@ -262,6 +264,14 @@ impl HttpFacts {
     pub fn note_duration(&mut self, milliseconds: Option<u32>) {
         let Some(took) = milliseconds else { return };
         self.took = if self.took == NONE { took } else { self.took.max(took) };
+    }
+
+    /// Adds what another view of the same exchange shows. What one of them read was not unread.
+    pub(super) fn add_view(&mut self, other: Self) {
+        let read = |view: &Self| !view.unread && matches!(view.body, Body::Parsed | Body::Foreign | Body::Malformed);
+        self.behind |= other.behind;
+        self.unread = (self.unread || other.unread) && !read(self) && !read(&other);
+        self.note_duration(Some(other.took).filter(|took| *took != NONE));
     }
 }
 

@@ -117,6 +117,20 @@ fn a_body_that_is_not_there_may_be_an_answer() {
 }
 
 #[test]
+fn a_second_attempt_does_not_make_up_for_the_first() {
+    let mut first = refused();
+    first["response"]["status"] = json!(401);
+    let mut second = refused();
+    second["startedDateTime"] = json!("2026-07-22T14:00:02.500Z");
+    assert_eq!(verdict(&[first.clone(), second.clone()]).0, "safe");
+    first["response"]["content"] = json!({"mimeType": "application/json", "size": 812});
+    assert_eq!(verdict(&[first.clone(), second.clone()]).0, "safe-if");
+    first["response"]["content"] =
+        json!({"mimeType": "application/json", "text": r#"{"jsonrpc":"2.0","id":1005,"result":{"content":[]}}"#});
+    assert_eq!(verdict(&[first, second]).0, "unknown");
+}
+
+#[test]
 fn a_wait_counts_wherever_it_is_recorded() {
     let long = json!({"send": 0, "wait": 45000, "receive": 1});
     let nothing = json!({"send": 0, "wait": -1, "receive": 0});

@@ -5,7 +5,7 @@
 //! capture lacks behind its end, this is a doubt about this very attempt.
 
 use super::{Attempt, CallFacts, Caution, Opinion, Refusal, lacks_the_rest, not_sent, refusal, took};
-use crate::{correlate::Mark, event::Body, judge::Evidence};
+use crate::{correlate::Mark, judge::Evidence};
 
 /// Something that is not on record, and that a person can look up.
 pub(super) struct Gap {
@@ -18,7 +18,7 @@ pub(super) struct Gap {
 pub(super) fn gaps(facts: &CallFacts<'_>, refusal: Refusal) -> Vec<Gap> {
     let mut gaps = Vec::new();
     let by_answer = !matches!(refusal, Refusal::NotForwarded { .. });
-    if by_answer && facts.http.is_some_and(|http| matches!(http.body, Body::Missing | Body::TornStream)) {
+    if by_answer && facts.http.is_some_and(|http| http.unread) {
         let condition = "the body that was not captured holds no answer";
         gaps.push(Gap { condition, shown: None });
     }

@@ -57,6 +57,29 @@ static WORDINGS: &[(&str, Wording)] = &[
     ("response policy", Wording::AnswerDenied),
     ("response too large", Wording::AnswerDenied),
     ("response denied", Wording::AnswerDenied),
+    ("tool output", Wording::AnswerDenied),
+    ("tool result", Wording::AnswerDenied),
+    ("tool response", Wording::AnswerDenied),
+    ("result too large", Wording::AnswerDenied),
+    ("result withheld", Wording::AnswerDenied),
+    ("result hidden", Wording::AnswerDenied),
+    ("result blocked", Wording::AnswerDenied),
+    ("blocked result", Wording::AnswerDenied),
+    ("output too large", Wording::AnswerDenied),
+    ("output exceeds", Wording::AnswerDenied),
+    ("output blocked", Wording::AnswerDenied),
+    ("output policy", Wording::AnswerDenied),
+    ("content_filter", Wording::AnswerDenied),
+    ("during execution", Wording::AnswerDenied),
+    ("was in progress", Wording::AnswerDenied),
+    ("action completed", Wording::AnswerDenied),
+    ("was executed", Wording::AnswerDenied),
+    ("been executed", Wording::AnswerDenied),
+    ("already executed", Wording::AnswerDenied),
+    ("provider returned", Wording::AnswerDenied),
+    // ModSecurity: the phases of the answer's headers and body.
+    ("phase 3)", Wording::AnswerDenied),
+    ("phase 4)", Wording::AnswerDenied),
     ("data loss prevention", Wording::AnswerDenied),
     ("dlp", Wording::AnswerDenied),
     ("guardrail", Wording::AnswerDenied),
@@ -74,6 +97,7 @@ static WORDINGS: &[(&str, Wording)] = &[
     ("parse error", Wording::Parse),
     // Whoever speaks of an upstream had got further than the door.
     ("upstream", Wording::AnswerDenied),
+    ("backend", Wording::AnswerDenied),
 ];
 
 /// Only so many bytes of a text are looked at: a hostile text must not cost more than a line.
@@ -112,6 +136,9 @@ pub fn read(text: &str) -> (Wording, Option<&str>) {
         return (if success { Wording::QuotesSuccess } else { Wording::Other }, None);
     };
     let (pattern, wording) = WORDINGS[index];
+    if success && wording == Wording::AnswerDenied {
+        return (Wording::QuotesSuccess, None);
+    }
     let names = wording == Wording::UnknownTool || pattern == "invalid arguments for tool";
     let begins = own_words(text).get(..pattern.len()).is_some_and(|start| start.eq_ignore_ascii_case(pattern));
     (wording, (names && begins).then(|| name_after(&text[end..])).flatten())
@@ -190,6 +217,18 @@ mod tests {
         assert_eq!(read("Request 'tools/call' timed out").0, Wording::TimedOut);
         assert_eq!(read("booked, but HTTP 201 body had no id").0, Wording::QuotesSuccess);
         assert_eq!(read("ledger is read-only").0, Wording::Other);
+        assert_eq!(read("the provider returned HTTP 201 twice").0, Wording::QuotesSuccess);
+        for text in [
+            r#"{"error":"tool result contains secrets"}"#,
+            r#"{"error":"PII detected in tool output"}"#,
+            r#"{"error":"token expired during execution"}"#,
+            "<html>403 Forbidden (ModSecurity phase 4)</html>",
+        ] {
+            assert_eq!(read(text).0, Wording::AnswerDenied, "{text}");
+        }
+        for text in ["Not authorized to execute this tool", "Forbidden as a result of a security policy"] {
+            assert_eq!(read(text).0, Wording::Other, "{text}");
+        }
         assert_eq!(read("no healthy upstream").0, Wording::UpstreamUnreachable);
         assert_eq!(read(r#"{"error":"invalid_token","upstream":"api.bank.test"}"#).0, Wording::AnswerDenied);
     }

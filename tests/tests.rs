@@ -16,6 +16,7 @@ mod suite {
     pub(crate) mod labels;
     pub(crate) mod launch;
     pub(crate) mod properties;
+    pub(crate) mod refusals;
     pub(crate) mod run;
     pub(crate) mod secrets;
     pub(crate) mod soundness;

@@ -16,6 +16,7 @@ mod bridges;
 mod client_words;
 pub mod crash;
 mod message;
+mod modsecurity;
 mod outbound;
 mod outbound_data;
 pub mod phase_line;
@@ -58,6 +59,7 @@ pub static CLUES: &[&Clue] = &[
     &python_sdk::CLIENT,
     &typescript_sdk::CLUE,
     &uvicorn::CLUE,
+    &modsecurity::CLUE,
     &outbound::HTTP,
     &outbound::PHASES,
     &outbound_data::CLUE,

@@ -78,6 +78,7 @@ fn access<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
         started: None,
         pairs: Pairs::default(),
         failed: false,
+        took: None,
     };
     let mut keys = body.keys;
     // HTTP+SSE carries its session in the query.

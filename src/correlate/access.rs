@@ -7,7 +7,10 @@ use super::{
     AccessRow, Basis, Call, Contact, ContactKind, Correlator, NONE, Seen, UpstreamRow, accounts::PostRow, bind::SLACK,
     reach,
 };
-use crate::event::{ReachSource, ReachStage, Witness};
+use crate::{
+    event::{ReachSource, ReachStage, Witness},
+    time::MILLISECOND,
+};
 
 impl Correlator {
     /// Access log lines: traffic of an MCP endpoint says which hop had the request; the log of any other service says
@@ -123,6 +126,8 @@ impl Correlator {
         if let (Some(call), false) = (only, several) {
             let witness = row.witness.unwrap_or(Witness::Proxy);
             self.sight(call, seen, witness, row.mark, number);
+            let took = row.took.map(|took| u32::try_from(took / MILLISECOND).unwrap_or(u32::MAX - 1));
+            self.http_of(call).note_duration(took);
         }
     }
 

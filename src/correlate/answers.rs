@@ -149,6 +149,7 @@ impl Correlator {
         let http = self.http_of(call);
         http.status = meta.status;
         http.content = meta.content;
+        http.behind |= meta.behind;
     }
 
     /// What an answer is, given the method it answers. Envelope is judged before result.

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     event::{
-        Access, Answer, Body, ContentKind, Direction, Event, Exchange, HttpFailure, Kind, Message, Reach, ReachSource,
-        ReachStage, Request, Rpc, Upstream, Witness, Wording,
+        Access, Answer, Body, ContentKind, Direction, Event, Exchange, HttpFailure, Id, Kind, Message, Reach,
+        ReachSource, ReachStage, Request, Rpc, Upstream, Witness, Wording,
     },
     symbol::Symbol,
 };
@@ -118,6 +118,7 @@ impl Correlator {
             }
             let status = i64::from(exchange.status);
             self.strand_event(event, ended, StrandFact::Stream, status, None);
+            self.note_stream(event, ended, exchange, strand);
         }
         for rpc in exchange.answered {
             self.carried(event, ended, Direction::ToClient, *rpc);
@@ -165,17 +166,20 @@ impl Correlator {
                 self.carried(event, ended, Direction::ToClient, Rpc::Answer(*answer));
             }
         }
+        // What names nobody speaks of the only member of a POST, and of any of several.
+        let single = exchange.sent.len() == 1;
         for call in left {
-            if let ([answer], true) = (&strangers[..], calls.len() == 1) {
+            if let ([answer], true) = (&strangers[..], single) {
                 self.stranger(call, answer, exchange, witness, ended);
             } else {
                 self.no_answer(call, exchange, witness, ended);
             }
         }
+        let behind = exchange.behind || tells_of_a_member(exchange, &strangers);
         for call in calls {
-            self.note_exchange(*call, exchange, witness, ended);
+            self.note_exchange(*call, exchange, witness, ended, behind);
         }
-        let _ = strand;
+        self.listening(event, ended, exchange, strand, calls);
     }
 
     /// An answer with the request's own id.
@@ -200,9 +204,7 @@ impl Correlator {
         if facts.wording == Wording::Other {
             facts.wording = exchange.wording;
         }
-        let names_none = answer
-            .id
-            .is_none_or(|id| matches!(id, crate::event::Id::Null | crate::event::Id::Text("server-error" | "")));
+        let names_none = names_none(answer);
         facts.kind = match facts.kind {
             _ if failed_status(exchange.status) => AnswerKind::HttpError,
             AnswerKind::Error if names_none => AnswerKind::Error,
@@ -258,7 +260,7 @@ impl Correlator {
         slot.answer = facts;
     }
 
-    fn note_exchange(&mut self, call: u32, exchange: &Exchange<'_>, witness: Witness, mark: Mark) {
+    fn note_exchange(&mut self, call: u32, exchange: &Exchange<'_>, witness: Witness, mark: Mark, behind: bool) {
         let forwarded = match exchange.upstream {
             Upstream::Once(_, status) => Some((Seen::ForwardedOnce, status)),
             Upstream::Several(status) => Some((Seen::ForwardedAgain, status)),
@@ -266,6 +268,9 @@ impl Correlator {
         };
         if let Some((seen, status)) = forwarded {
             self.sight(call, seen, witness, mark, i32::from(status));
+        }
+        if exchange.sent_before {
+            self.sight(call, Seen::HiddenRetry, witness, mark, 0);
         }
         let http = self.http_of(call);
         http.status = u16::try_from(exchange.status).unwrap_or(0);
@@ -275,6 +280,10 @@ impl Correlator {
         http.retry_after = exchange.retry_after.unwrap_or(NONE);
         http.challenge = exchange.challenge;
         http.resumable = exchange.event_id;
+        // A later POST of the same request takes nothing from what an earlier one showed.
+        http.behind |= failed_status(exchange.status) && behind;
+        http.unread |= failed_status(exchange.status) && matches!(exchange.body, Body::Missing | Body::TornStream);
+        http.note_duration(exchange.took);
     }
 
     /// The HTTP side of a call; makes one.
@@ -291,6 +300,9 @@ impl Correlator {
                 retry_after: NONE,
                 challenge: false,
                 resumable: false,
+                took: NONE,
+                behind: false,
+                unread: false,
             });
         }
         &mut self.case.http[self.case.calls[call as usize].http as usize]
@@ -316,9 +328,27 @@ impl Correlator {
             pairs: access.pairs,
             run_id: self.intern(event.keys.run),
             failed: access.failed,
+            took: access.took,
         };
         self.access.push(row);
     }
+}
+
+/// An answer that names no request: without id, `null`, or what SDKs write where they could not read one.
+fn names_none(answer: &Answer<'_>) -> bool {
+    answer.id.is_none_or(|id| matches!(id, Id::Null | Id::Text("server-error" | "")))
+}
+
+/// Whether the body of a refusal was written by who had read the request: it holds a result, an error that names a
+/// request by an id of its own spelling, or in a batch any error that names one. An error with the id of the only
+/// request is a fact of its call.
+fn tells_of_a_member(exchange: &Exchange<'_>, strangers: &[Answer<'_>]) -> bool {
+    let batch = exchange.sent.len() > 1;
+    let all =
+        exchange.answered.iter().filter_map(|rpc| if let Rpc::Answer(answer) = rpc { Some(answer) } else { None });
+    let mut all = all.map(|answer| (answer.result.is_some_and(|shape| answer.version_ok || shape.object), answer));
+    all.any(|(result, answer)| result || batch && !names_none(answer))
+        || strangers.iter().any(|answer| !names_none(answer))
 }
 
 /// Whether a status is outside 200–299.

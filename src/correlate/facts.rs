@@ -251,6 +251,28 @@ pub struct HttpFacts {
     pub challenge: bool,
     /// The stream had an event with an id.
     pub resumable: bool,
+    /// The longest duration that is recorded for one of its exchanges, in milliseconds, or [`NONE`].
+    pub took: u32,
+    /// An answer to one of its POSTs tells of one that was made behind whoever gave its status.
+    pub behind: bool,
+    /// An answer to one of its POSTs had an error status and a body that the capture does not hold whole.
+    pub unread: bool,
+}
+
+impl HttpFacts {
+    /// Keeps the longest duration.
+    pub fn note_duration(&mut self, milliseconds: Option<u32>) {
+        let Some(took) = milliseconds else { return };
+        self.took = if self.took == NONE { took } else { self.took.max(took) };
+    }
+
+    /// Adds what another view of the same exchange shows. What one of them read was not unread.
+    pub(super) fn add_view(&mut self, other: Self) {
+        let read = |view: &Self| !view.unread && matches!(view.body, Body::Parsed | Body::Foreign | Body::Malformed);
+        self.behind |= other.behind;
+        self.unread = (self.unread || other.unread) && !read(self) && !read(&other);
+        self.note_duration(Some(other.took).filter(|took| *took != NONE));
+    }
 }
 
 /// One JSON-RPC request on one hop, seen by any number of witnesses. At most 192 bytes.

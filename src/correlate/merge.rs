@@ -189,6 +189,10 @@ impl Correlator {
         }
         let target = &mut self.case.calls[call as usize];
         fill(target, &other);
+        let (here, there) = (target.http as usize, other.http as usize);
+        if let Some(view) = self.case.http.get(there).copied().filter(|_| here != there) {
+            self.case.http[here].add_view(view);
+        }
     }
 
     /// The outcome is what the caller got: an answer further from the caller never replaces one nearer to it.
@@ -225,6 +229,7 @@ impl Correlator {
         if slot.wording == crate::event::Wording::Other && slot.kind == other.answer.kind {
             slot.wording = other.answer.wording;
         }
+        slot.echoes_id |= slot.kind == other.answer.kind && other.answer.echoes_id;
     }
 
     /// Whether two views show different answers: another kind, code or status where both recorded one.

@@ -26,6 +26,7 @@ mod runs;
 mod servers;
 mod steps;
 mod stray;
+mod streams;
 mod windows;
 
 use rustc_hash::FxHashMap;
@@ -37,6 +38,7 @@ pub use facts::{
 
 pub use servers::Servers;
 pub use stray::Stray;
+pub use streams::Streams;
 
 use crate::{
     event::{Event, Id, Kind, Origin, SourceId, Upstream, Witness},
@@ -90,6 +92,8 @@ pub struct Case {
     pub contacts_of: FxHashMap<u32, Vec<u32>>,
     /// What no call accounts for.
     pub stray: Stray,
+    /// Event streams that carry messages of no call.
+    pub streams: Streams,
     /// What holds somewhere in it.
     pub anywhere: Anywhere,
 }
@@ -177,6 +181,7 @@ struct AccessRow {
     pairs: crate::event::Pairs,
     run_id: Option<Symbol>,
     failed: bool,
+    took: Option<i64>,
 }
 
 /// [`Upstream`] without its lifetime.

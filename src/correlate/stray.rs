@@ -64,7 +64,7 @@ impl Times {
 /// What no call accounts for.
 #[derive(Clone, Debug, Default)]
 pub struct Stray {
-    /// Where a hop lost its upstream behind a request, in records that name no call.
+    /// Where a hop lost its upstream behind a request, or looked at its answer, in records that name no call.
     pub broken: Times,
     /// A request to an MCP endpoint that a log tells of and no call accounts for.
     pub post: Option<Mark>,
@@ -152,7 +152,8 @@ impl Correlator {
     /// Collects what is left when everything is joined and bound.
     pub(super) fn gather_stray(&mut self) {
         let events = || self.case.strands.iter().flat_map(|strand| &strand.events);
-        let broken = events().filter(|event| event.what == StrandFact::Remark(RemarkKind::UpstreamBroken));
+        let behind = [RemarkKind::UpstreamBroken, RemarkKind::AnswerInspected].map(StrandFact::Remark);
+        let broken = events().filter(|event| behind.contains(&event.what));
         let nobodys = self.case.contacts.iter().filter(|contact| is_nobodys(contact)).map(|contact| contact.attempt);
         let at_work: Vec<&StrandEvent> = events().filter(|event| self.is_work(event)).collect();
         let told: Vec<Mark> = nobodys.chain(at_work.iter().map(|event| event.mark)).collect();

@@ -52,6 +52,13 @@ pub struct Exchange<'a> {
     pub mcp: bool,
     /// When the answer ended.
     pub ended: Option<Stamp>,
+    /// The longest duration that is recorded for it, in milliseconds, whether it has stamps or not.
+    pub took: Option<u32>,
+    /// The answer's headers, or a body that is no message by itself, tell of an answer that was made behind whoever gave
+    /// an error status.
+    pub behind: bool,
+    /// A header of the request says that a library of the client sent it before.
+    pub sent_before: bool,
 }
 
 /// State of a recorded body.
@@ -105,6 +112,8 @@ pub struct Access<'a> {
     pub pairs: Pairs,
     /// The line ends without an answer: client went away, error.
     pub failed: bool,
+    /// The longest duration that the line records, in nanoseconds.
+    pub took: Option<i64>,
 }
 
 /// What an access log, or a header of an answer, says about the next hop.

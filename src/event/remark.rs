@@ -100,6 +100,8 @@ pub enum RemarkKind {
     NotForwarded,
     /// Proxy: upstream timed out or broke after the request was sent.
     UpstreamBroken,
+    /// Proxy: held, filtered or inspected what an upstream answered: the request had been answered behind it.
+    AnswerInspected,
     /// Library: retries by itself.
     HiddenRetry,
     /// Kernel trace: calls of the network are recorded in it.

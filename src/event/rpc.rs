@@ -24,6 +24,8 @@ pub struct HttpMeta {
     pub status: u16,
     /// Kind of the body.
     pub content: ContentKind,
+    /// The body of an error status tells of an answer that was made behind whoever gave it.
+    pub behind: bool,
 }
 
 /// Kind of an HTTP body.

@@ -83,6 +83,7 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
         pairs: if line.pairs.is_empty() { Pairs::of_query(target.query) } else { line.pairs },
         // nginx: 499 is a client that went away, 000 an exchange without an answer.
         failed: line.incomplete || matches!(line.status, Some(0 | 499)),
+        took: line.took.max(line.upstream_took),
     };
     let keys = Keys { session: line.keys.session.or_else(|| target.session()), ..line.keys };
     let proxied = line.upstream_addr.is_some() || line.upstream_status.is_some();
@@ -114,6 +115,8 @@ struct Line<'a> {
     bad_stamp: bool,
     /// Nanoseconds that the exchange took.
     took: Option<i64>,
+    /// Nanoseconds that all upstreams took together.
+    upstream_took: Option<i64>,
     upstream_addr: Option<&'a str>,
     upstream_status: Option<&'a str>,
     mcp_method: Option<&'a str>,
@@ -152,6 +155,7 @@ impl<'a> Line<'a> {
             "host" | "http_host" => self.host = header(value),
             "body" | "request_body" => self.pairs = pairs(value),
             "request_time" => self.took = value.word().and_then(seconds),
+            "upstream_response_time" => self.upstream_took = value.word().and_then(sum),
             "request_completion" => self.incomplete = value.text() == Some(""),
             "upstream_addr" => self.upstream_addr = value.text(),
             "upstream_status" => self.upstream_status = value.word().or(Some("")),
@@ -218,6 +222,12 @@ fn seconds(text: &str) -> Option<i64> {
         nanoseconds = nanoseconds.checked_add(i64::from(byte.is_ascii_digit().then(|| byte - b'0')?) * unit)?;
     }
     (nanoseconds >= 0).then_some(nanoseconds)
+}
+
+/// The sum of one of nginx's lists of times; a dash stands for a try without an answer.
+fn sum(list: &str) -> Option<i64> {
+    let times = list.split([',', ':']).filter_map(|time| seconds(time.trim()));
+    times.reduce(i64::saturating_add)
 }
 
 /// Pairs of a JSON body, be it text or an object.

@@ -71,9 +71,8 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     if let Some((method, target)) = netloc::request_line(line.request) {
         let target = Target::parse(target);
         let ingress = ingress(line.extras).ok().map(|(_, ingress)| ingress);
-        let started = ingress
-            .and_then(|ingress| ingress.took)
-            .map(|took| Stamp { at: Timestamp(line.at.at.0.saturating_sub(took)), ..line.at });
+        let took = ingress.and_then(|ingress| ingress.took);
+        let started = took.map(|took| Stamp { at: Timestamp(line.at.at.0.saturating_sub(took)), ..line.at });
         let access = Access {
             method,
             host: if target.host.is_empty() { line.host } else { target.host },
@@ -85,6 +84,7 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
             started,
             pairs: Pairs::default(),
             failed: matches!(line.status, 0 | 499),
+            took,
         };
         event.witness = ingress.map(|_| Witness::Proxy);
         event.keys.session = target.session();

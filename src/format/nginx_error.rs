@@ -40,14 +40,16 @@ Local time without a zone.
 
 `while connecting to upstream`, `while SSL handshaking to upstream`, `could not be resolved`: this dispatch did not reach the
 upstream. A timeout, reset or early close while sending the request or reading the answer: the request was sent, in part
-or whole. Limits and access rules: nothing was forwarded.
+or whole. An upstream's answer that was buffered, or denied by ModSecurity in phase 3 or 4, or a script that speaks beside
+an upstream: the request was answered behind nginx. Limits and access rules: nothing was forwarded.
 
 A failed dispatch is told as an access without a status. A broken one is told as a remark for POST, and as an access for
 other methods, so that a cut event stream (GET) is not taken for a cut call.
 
 ## Silent about
 
-Whether nginx tried another upstream afterwards, JSON-RPC ids, sessions. Levels below `error` are read as text.
+Whether nginx tried another upstream afterwards, JSON-RPC ids, sessions. Levels below `error` are read as text, but for an
+answer that was buffered.
 ",
     framing: Framing::Lines,
     json_lines: false,
@@ -70,12 +72,9 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
         Says::Unreached | Says::Refused if line.method.is_empty() => Kind::Text(record.text),
         Says::Unreached => Kind::Access(record.arena.alloc(line.access(Upstream::ConnectFailed(line.upstream)))),
         Says::Refused => Kind::Access(record.arena.alloc(line.access(Upstream::None))),
-        Says::Broken if matches!(line.method, "POST" | "") => Kind::Remark(Remark {
-            kind: RemarkKind::UpstreamBroken,
-            call: CallKey::default(),
-            number: None,
-            name: (!line.upstream.is_empty()).then_some(line.upstream),
-        }),
+        Says::Broken if line.may_be_a_call() => line.remark(RemarkKind::UpstreamBroken),
+        Says::Answered if line.may_be_a_call() => line.remark(RemarkKind::AnswerInspected),
+        Says::Answered => Kind::Text(record.text),
         Says::Broken => Kind::Access(record.arena.alloc(line.access(Upstream::Once(line.upstream, 0)))),
     };
     sink.push(Event {
@@ -98,6 +97,8 @@ enum Says {
     Refused,
     /// It broke after the request, or a part of it, was sent.
     Broken,
+    /// The upstream's answer was held, filtered or inspected.
+    Answered,
 }
 
 /// A line, taken apart.
@@ -117,7 +118,11 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     fn says(&self) -> Says {
         let has = |words: &[&str]| words.iter().any(|word| self.message.contains(word));
-        if !matches!(self.level, "error" | "crit" | "alert" | "emerg") || has(&["dry run"]) {
+        // nginx names an upstream from the moment it is chosen: a script that speaks then is a filter of the answer.
+        let script = !self.upstream.is_empty() && SCRIPTS.iter().any(|start| self.message.contains(start));
+        if has(&ANSWERED) || script && !has(&UNREACHED) && !has(&BROKEN) {
+            Says::Answered
+        } else if !matches!(self.level, "error" | "crit" | "alert" | "emerg") || has(&["dry run"]) {
             Says::Nothing
         } else if has(&UNREACHED) {
             Says::Unreached
@@ -128,6 +133,16 @@ impl<'a> Line<'a> {
         } else {
             Says::Nothing
         }
+    }
+
+    /// Only a POST carries a call; a line without a request may be about one.
+    fn may_be_a_call(&self) -> bool {
+        matches!(self.method, "POST" | "")
+    }
+
+    fn remark(&self, kind: RemarkKind) -> Kind<'a> {
+        let name = (!self.upstream.is_empty()).then_some(self.upstream);
+        Kind::Remark(Remark { kind, call: CallKey::default(), number: None, name })
     }
 
     fn access(&self, upstream: Upstream<'a>) -> Access<'a> {
@@ -142,6 +157,7 @@ impl<'a> Line<'a> {
             started: None,
             pairs: Pairs::default(),
             failed: true,
+            took: None,
         }
     }
 }
@@ -155,6 +171,10 @@ const UNREACHED: [&str; 4] = [
 ];
 const BROKEN: [&str; 3] =
     ["while sending request to upstream", "while reading response header from upstream", "while reading upstream"];
+/// At any level. `ModSecurity` looks at the answer's headers in phase 3 and at its body in phase 4.
+const ANSWERED: [&str; 3] = ["(phase 3)", "(phase 4)", "upstream response is buffered"];
+/// How njs and the Lua module begin their lines.
+const SCRIPTS: [&str; 2] = ["js: ", "[lua]"];
 const REFUSED: [&str; 4] =
     ["client intended to send too large body", "limiting requests", "limiting connections", "access forbidden by rule"];
 
@@ -268,8 +288,21 @@ mod tests {
             panic!()
         };
         assert_eq!((access.upstream, access.failed), (Upstream::None, true));
+        let modsecurity = "ModSecurity: Access denied with code 403 (phase 4). Pattern match at RESPONSE_BODY";
+        for message in [modsecurity, "js: response filter: blocked result of pay"] {
+            assert!(
+                matches!(error(message, post, &arena), Kind::Remark(Remark { kind: RemarkKind::AnswerInspected, .. })),
+                "{message}"
+            );
+        }
+        for message in ["ModSecurity: Access denied with code 403 (phase 2)", "something else"] {
+            assert!(matches!(error(message, post, &arena), Kind::Text(_)), "{message}");
+        }
+        let get = error(modsecurity, "GET /mcp HTTP/1.1", &arena);
+        assert!(matches!(get, Kind::Text(_)), "{get:?}");
         let buffered = "2026/11/30 03:08:18 [warn] 7#7: *3 an upstream response is buffered to a temporary file /x while reading upstream, client: 1, request: \"POST / HTTP/1.1\"";
-        assert!(matches!(kinds(buffered, &arena)[..], [Kind::Text(_)]));
+        let [Kind::Remark(remark)] = kinds(buffered, &arena)[..] else { panic!() };
+        assert_eq!(remark.kind, RemarkKind::AnswerInspected);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::{Format, Head, claims};
+use super::{Format, Head, claims, har::behind};
 use crate::{
     event::{ContentKind, Direction, Event, HttpMeta, Kind, Message, Rpc},
     frame::Framing,
@@ -185,6 +185,9 @@ impl<'a> Line<'a> {
             };
             sink.push(event(kind));
         }
+        if let Some(http) = self.http.as_mut().filter(|http| http.status >= 300) {
+            http.behind = behind::in_body(record.text, rpcs);
+        }
         for rpc in rpcs {
             let pollution = self.stdout && *rpc == Rpc::NotRpc;
             sink.push(event(if pollution { Kind::Pollution } else { message(direction, self.http, *rpc) }));
@@ -266,7 +269,8 @@ fn http_meta<'a>(raw: &'a str, reader: &Reader<'a>) -> (HttpMeta, Option<&'a str
         crate::phase::Value::Text(text) => Some(text),
         _ => None,
     });
-    (HttpMeta { status, content: ContentKind::of(http.content_type.as_str().unwrap_or("")) }, session)
+    let content = ContentKind::of(http.content_type.as_str().unwrap_or(""));
+    (HttpMeta { status, content, behind: false }, session)
 }
 
 struct CarriedSeed<'r, 'a>(&'r Reader<'a>);
@@ -363,7 +367,7 @@ mod tests {
         let sink = decode_lines(Some(&FORMAT), text, &arena);
         let Kind::Message(message) = sink.events[0].kind else { panic!("{sink:?}") };
         assert_eq!(message.rpc, Rpc::Malformed);
-        assert_eq!(message.http, Some(HttpMeta { status: 200, content: ContentKind::Json }));
+        assert_eq!(message.http, Some(HttpMeta { status: 200, content: ContentKind::Json, behind: false }));
     }
 
     #[test]

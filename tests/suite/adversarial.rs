@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::run::{calls, folders, report, root};
 
 /// Requests that only read or set a state: they may be safe in a trap, which is about something else.
-const HARMLESS: &[&str] = &["initialize", "logging/setLevel", "ping", "server/discover", "tools/list"];
+const HARMLESS: &[&str] =
+    &["initialize", "logging/setLevel", "ping", "server/discover", "subscriptions/listen", "tools/list"];
 
 /// The folders in which something may be called safe, and why.
 const SAFE: &[(&str, &str)] = &[

@@ -4,7 +4,7 @@
 use bumpalo::Bump;
 
 use super::{
-    base64,
+    base64, behind,
     json::{self, Value},
 };
 use crate::{
@@ -22,6 +22,8 @@ pub(super) struct Text<'a> {
     lossy: bool,
     /// Size that the writer states, in bytes.
     pub(super) size: Option<u64>,
+    /// The writer describes a body, be it of unknown size.
+    pub(super) stated: bool,
     /// Media type that the writer states.
     pub(super) kind: ContentKind,
     /// The body stands in a file of its own (Playwright `_file`, `_sha1`).
@@ -41,11 +43,12 @@ impl<'a> Text<'a> {
                 "encoding" | "_encoding" => encoding = value.text(arena),
                 "params" => params = Some(value),
                 "mimeType" => body.kind = value.text(arena).map(super::head::content_kind).unwrap_or_default(),
-                "size" => body.size = whole_number(value),
+                "size" => (body.size, body.stated) = (whole_number(value), true),
                 "_file" | "_sha1" => body.elsewhere = true,
                 _ => {}
             }
         }
+        body.stated |= body.kind != ContentKind::Unknown;
         body.characters = text.and_then(|text| text.text(arena)).map(|text| text.trim_matches(is_padding));
         if body.characters.is_none_or(str::is_empty)
             && let Some(joined) = params.and_then(|params| joined(params, arena))
@@ -164,6 +167,8 @@ pub(super) struct Answered<'a> {
     pub(super) endpoint: Option<&'a str>,
     /// The text is a page that a proxy writes by itself.
     pub(super) gateway_page: bool,
+    /// The body of a refusal tells of an answer that was made behind whoever refused.
+    pub(super) behind: bool,
     pub(super) oddities: Oddities,
 }
 
@@ -178,12 +183,25 @@ impl<'a> Answered<'a> {
             event_id: false,
             endpoint: None,
             gateway_page: false,
+            behind: false,
             oddities: Oddities::default(),
         }
     }
 
     /// Reads a body that is there. `content` is what headers or capture say; the text decides where they are silent.
     pub(super) fn read(body: &Text<'a>, text: &'a str, content: ContentKind, status: i32, arena: &'a Bump) -> Self {
+        let mut read = Self::by_kind(body, text, content, status, arena);
+        if status >= 300 {
+            read.behind = behind::in_body(text, &read.messages);
+            // What nobody could decode is no word of a refusal.
+            if read.state == Body::Foreign && body.is_cut() {
+                read.state = Body::Missing;
+            }
+        }
+        read
+    }
+
+    fn by_kind(body: &Text<'a>, text: &'a str, content: ContentKind, status: i32, arena: &'a Bump) -> Self {
         let json = looks_like_json(text);
         match content {
             ContentKind::EventStream if !json => Self::stream(body, sse::events(text, arena), arena),

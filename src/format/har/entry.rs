@@ -7,6 +7,7 @@ use super::{
     failure::Failure,
     head::{self, Asked, Given, Url},
     json::Value,
+    times::Times,
 };
 use crate::{
     event::{Body, ContentKind, Direction, Event, Exchange, HttpFailure, Keys, Kind, Message, Rpc},
@@ -38,7 +39,7 @@ pub(super) fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     if at.is_none() {
         sink.notice(NoticeKind::BadTimestamp, record.origin);
     }
-    let read = Read { at, ended: at.and_then(|at| ended(at, entry.time?.number()?)), asked, given, entry };
+    let read = Read { at, ended: at.and_then(|at| ended(at, entry.times.total()?)), asked, given, entry };
     let twice = if read.asked.url.authority.starts_with("mcp://") {
         read.messages(record, sink)
     } else {
@@ -55,12 +56,9 @@ fn stamp<'a>(value: Value<'a>, arena: &'a Bump) -> Option<Stamp> {
     value.text(arena).and_then(time::parse).or_else(|| value.number().and_then(time::epoch))
 }
 
-/// `time` is in milliseconds; beyond ten years it is damage.
+/// The instant that is so many milliseconds later.
 fn ended(at: Stamp, milliseconds: f64) -> Option<Stamp> {
-    if milliseconds <= 0.0 || milliseconds > 3.2e11 {
-        return None;
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "bounded just before")]
+    #[expect(clippy::cast_possible_truncation, reason = "a cast of a float saturates")]
     let nanoseconds = (milliseconds * 1e6).round() as i64;
     Some(Stamp { at: time::Timestamp(at.at.0.checked_add(nanoseconds)?), digits: at.digits.max(3), ..at })
 }
@@ -74,7 +72,7 @@ fn put<'a>(slot: &mut Option<Value<'a>>, value: Value<'a>, twice: &mut bool) {
 #[derive(Debug, Default)]
 struct Entry<'a> {
     started: Option<Value<'a>>,
-    time: Option<Value<'a>>,
+    times: Times,
     request: Option<Value<'a>>,
     response: Option<Value<'a>>,
     events: Option<Value<'a>>,
@@ -86,16 +84,19 @@ struct Entry<'a> {
 impl<'a> Entry<'a> {
     fn read(value: Value<'a>) -> Self {
         let mut entry = Self { whole: value.whole(), ..Self::default() };
+        let (mut time, mut timings) = (None, None);
         for (key, value) in value.members() {
             match key {
                 "startedDateTime" => put(&mut entry.started, value, &mut entry.twice),
-                "time" => put(&mut entry.time, value, &mut entry.twice),
+                "time" => put(&mut time, value, &mut entry.twice),
+                "timings" => put(&mut timings, value, &mut entry.twice),
                 "request" if value.is_object() => put(&mut entry.request, value, &mut entry.twice),
                 "response" => put(&mut entry.response, value, &mut entry.twice),
                 "_eventSourceMessages" => entry.events = Some(value),
                 _ => entry.failure.accept(key, value),
             }
         }
+        entry.times = Times::read(time, timings);
         entry
     }
 }
@@ -215,6 +216,11 @@ impl<'a> Response<'a> {
         if self.status <= 0 {
             return if self.transferred { Body::Missing } else { Body::Empty };
         }
+        let length = self.headers.length.or(self.content.size);
+        if self.status >= 300 && self.content.characters.is_none() && self.content.stated && length != Some(0) {
+            // The writer describes a body and wrote none of it: a refusal's words are not known.
+            return Body::Missing;
+        }
         let success = (200..300).contains(&self.status) && !matches!(self.status, 202 | 204 | 205);
         if !success || self.headers.length == Some(0) || !matches!(request.method, "GET" | "POST") {
             return Body::Empty;
@@ -258,17 +264,21 @@ impl<'a> Read<'a> {
         Answered::without_text(given.without_text(&self.asked), kind)
     }
 
+    /// What the answer says, or why there is none.
+    fn outcome(&mut self, arena: &'a Bump) -> (Answered<'a>, Option<HttpFailure>) {
+        let untouched = self.given.status <= 0 && !self.given.transferred && !self.entry.times.any();
+        let Some(cause) = self.given.failure.intercepted(untouched && self.entry.whole) else {
+            return (self.answered(arena), self.failure(arena));
+        };
+        // The browser tool gave the answer: no server said this to the client.
+        self.given.status = 0;
+        (Answered::without_text(Body::Empty, ContentKind::Unknown), Some(cause))
+    }
+
     /// Pushes the exchange; says whether a key stood twice.
     fn exchange(mut self, record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
         let arena = record.arena;
-        let mut answered = self.answered(arena);
-        let mut failure = self.failure(arena);
-        if self.given.failure.intercepted() {
-            // The browser tool made the answer up: nobody else saw the request, and no server said this.
-            self.given.status = 0;
-            failure = Some(HttpFailure::NotConnected);
-            answered = Answered::without_text(Body::Empty, ContentKind::Unknown);
-        }
+        let (mut answered, failure) = self.outcome(arena);
         let mcp = self.speaks_mcp(&answered);
         if !mcp {
             self.asked.sent.clear();
@@ -303,6 +313,9 @@ impl<'a> Read<'a> {
             event_id: answered.event_id,
             mcp,
             ended,
+            took: entry.times.longest(given.headers.spent),
+            behind: given.headers.behind || answered.behind,
+            sent_before: headers.sent_before,
         };
         let kind = Kind::Exchange(arena.alloc(exchange));
         sink.push(Event { origin: record.origin, at, witness: None, keys, kind });
@@ -315,7 +328,7 @@ impl<'a> Read<'a> {
             1.. => None,
             // What refutes a cause may stand behind the cut.
             _ if !self.entry.whole => Some(HttpFailure::Broken),
-            _ => Some(self.given.failure.cause(arena)),
+            _ => Some(self.given.failure.cause(self.entry.times.sent(), arena)),
         }
     }
 
@@ -531,6 +544,9 @@ mod tests {
             (200, "text/event-stream", r#""size":0,"text":"""#, Body::Missing),
             (200, "application/json", r#""size":0,"text":"""#, Body::Missing),
             (503, "text/plain", r#""size":57"#, Body::Missing),
+            (403, "application/json", r#""size":-1,"mimeType":"text/event-stream""#, Body::Missing),
+            (403, "application/json", r#""size":800,"encoding":"base64","text":"CwKAeyJ4In0D""#, Body::Missing),
+            (403, "application/json", r#""size":0,"mimeType":"x-unknown""#, Body::Empty),
             (202, "application/json", r#""size":0,"text":"""#, Body::Empty),
             (202, "", "", Body::Empty),
             (404, "", "", Body::Empty),
@@ -615,7 +631,13 @@ mod tests {
         let entry = post(&response(200, "application/json", &format!(r#""text":"{RESULT}""#)));
         let entry = entry.replacen('{', r#"{"_wasFulfilled":true,"#, 1);
         let read = exchange(&entry, &arena);
-        assert_eq!((read.status, read.failure, read.answered.len()), (0, Some(HttpFailure::NotConnected), 0));
+        assert_eq!((read.status, read.failure, read.answered.len()), (0, Some(HttpFailure::Broken), 0));
+        let aborted = |time: &str| {
+            let entry = post(r#"{"status":-1}"#).replacen("\"time\":5.5", time, 1);
+            exchange(&entry.replacen('{', r#"{"_wasAborted":true,"#, 1), &arena).failure
+        };
+        assert_eq!(aborted("\"time\":-1"), Some(HttpFailure::NotConnected));
+        assert_eq!(aborted("\"time\":900"), Some(HttpFailure::Broken));
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Why an entry has no status. Claims that nothing was sent only where the text
-//! of the writer says so and no recorded time contradicts it.
+//! Why an entry has no status. Claims that nothing was sent only where the text of the writer says so and nothing that
+//! is recorded beside it (a time, a connection) contradicts it. What the words mean stands in `words`.
 
 use bumpalo::Bump;
 
-use super::json::Value;
+use super::{json::Value, words};
 use crate::event::HttpFailure;
 
 /// What an entry says about an exchange without a status.
@@ -13,10 +13,12 @@ pub(super) struct Failure<'a> {
     error: Option<Value<'a>>,
     /// `comment` and `statusText`: may be words of a person.
     comment: Option<Value<'a>>,
-    /// The time of waiting or receiving is positive: the request had been sent.
-    waited: bool,
-    /// Playwright answered or aborted the request itself.
-    intercepted: bool,
+    /// `connection` or `serverIPAddress` names a connection.
+    connected: bool,
+    /// Playwright answered the request itself.
+    fulfilled: bool,
+    /// Playwright aborted the request itself.
+    aborted: bool,
 }
 
 impl<'a> Failure<'a> {
@@ -29,33 +31,39 @@ impl<'a> Failure<'a> {
             "comment" | "statusText" if says_something(value) => {
                 self.comment = Some(value);
             }
-            "_wasFulfilled" | "_wasAborted" => self.intercepted |= value.is_true(),
-            "timings" => {
-                self.waited = value.members().any(|(key, value)| {
-                    matches!(key, "wait" | "receive") && value.number().is_some_and(|number| number > 0.0)
-                });
+            "connection" | "serverIPAddress" => {
+                self.connected |= says_something(value) && !matches!(value.raw(), "0" | "\"0\"");
             }
+            "_wasFulfilled" => self.fulfilled |= value.is_true(),
+            "_wasAborted" => self.aborted |= value.is_true(),
             _ => {}
         }
     }
 
-    /// The writer is a browser tool that did not let the request out (Playwright `route.fulfill`, `route.abort`).
-    pub(super) fn intercepted(&self) -> bool {
-        self.intercepted
+    /// Why there was no answer, where the browser tool gave it or took it itself; `untouched` where no time, status or
+    /// body is recorded. An answer of `route.fulfill` may be one that `route.fetch` got: whether the request went out
+    /// is not known. After `route.abort` it did not, as far as the rest of the entry allows that.
+    pub(super) fn intercepted(&self, untouched: bool) -> Option<HttpFailure> {
+        match (self.fulfilled, self.aborted) {
+            (false, false) => None,
+            (false, true) if untouched && !self.connected => Some(HttpFailure::NotConnected),
+            _ => Some(HttpFailure::Broken),
+        }
     }
 
-    /// The cause; anything unknown is [`HttpFailure::Broken`], which claims nothing.
-    pub(super) fn cause(&self, arena: &'a Bump) -> HttpFailure {
+    /// The cause; anything unknown is [`HttpFailure::Broken`], which claims nothing. `sent` where a recorded time shows
+    /// that the request, or a part of it, went out.
+    pub(super) fn cause(&self, sent: bool, arena: &'a Bump) -> HttpFailure {
         let cause = match (self.error, self.comment) {
-            (Some(error), _) => cause(error.text(arena).unwrap_or(error.raw())),
+            (Some(error), _) => words::cause(error.text(arena).unwrap_or(error.raw())),
             // A person may write anything; the code of a network stack is no accident.
             (None, Some(comment)) => match comment.text(arena) {
-                Some(text) if CODES.iter().any(|code| text.contains(code)) => cause(text),
+                Some(text) if words::has_code(text) => words::cause(text),
                 _ => HttpFailure::Broken,
             },
             (None, None) => HttpFailure::Broken,
         };
-        if cause == HttpFailure::NotConnected && self.waited { HttpFailure::Broken } else { cause }
+        if cause == HttpFailure::NotConnected && (sent || self.connected) { HttpFailure::Broken } else { cause }
     }
 }
 
@@ -63,77 +71,10 @@ fn says_something(value: Value<'_>) -> bool {
     !matches!(value.raw(), "null" | "\"\"" | "false" | "{}")
 }
 
-/// How the codes of network stacks begin: Chromium, Firefox, libuv.
-const CODES: &[&str] = &["net::ERR_", "NS_ERROR_", "NS_BINDING_", "ECONN", "ENOTFOUND"];
-
-/// Texts in order: what may have been sent before what was not. Without regard to ASCII case.
-///
-/// Chromium's names are of `net_error_list.h`, Firefox's of `xpc.msg`, the others of `WebKit`, libuv, libcurl, Python's
-/// `asyncio` (mitmproxy) and `BrowserMob` Proxy.
-static CAUSES: &[(&str, HttpFailure)] = &[
-    ("err_aborted", HttpFailure::Aborted),
-    ("ns_binding_aborted", HttpFailure::Aborted),
-    ("client disconnected", HttpFailure::Aborted),
-    ("load request cancelled", HttpFailure::Aborted),
-    ("aborterror", HttpFailure::Aborted),
-    // A connection that was there, whatever else the text names.
-    ("reset", HttpFailure::Broken),
-    ("epipe", HttpFailure::Broken),
-    ("hang up", HttpFailure::Broken),
-    ("read e", HttpFailure::Broken),
-    ("reading", HttpFailure::Broken),
-    ("receiv", HttpFailure::Broken),
-    ("response", HttpFailure::Broken),
-    // These alerts also end a session that already carried requests.
-    ("err_ssl_bad_record_mac", HttpFailure::Broken),
-    ("err_ssl_decrypt_error", HttpFailure::Broken),
-    ("err_ssl_client_auth", HttpFailure::Broken),
-    ("err_name_not_resolved", HttpFailure::NotConnected),
-    ("err_name_resolution_failed", HttpFailure::NotConnected),
-    ("err_connection_refused", HttpFailure::NotConnected),
-    ("err_connection_timed_out", HttpFailure::NotConnected),
-    ("err_connection_failed", HttpFailure::NotConnected),
-    ("err_address_unreachable", HttpFailure::NotConnected),
-    ("err_address_invalid", HttpFailure::NotConnected),
-    ("err_internet_disconnected", HttpFailure::NotConnected),
-    ("err_cert_", HttpFailure::NotConnected),
-    ("err_ssl_", HttpFailure::NotConnected),
-    ("err_proxy_connection_failed", HttpFailure::NotConnected),
-    ("err_tunnel_connection_failed", HttpFailure::NotConnected),
-    ("err_blocked_by_client", HttpFailure::NotConnected),
-    ("ns_error_connection_refused", HttpFailure::NotConnected),
-    ("ns_error_unknown_host", HttpFailure::NotConnected),
-    ("ns_error_proxy_connection_refused", HttpFailure::NotConnected),
-    ("ns_error_unknown_proxy_host", HttpFailure::NotConnected),
-    ("sec_error_", HttpFailure::NotConnected),
-    ("econnrefused", HttpFailure::NotConnected),
-    ("enotfound", HttpFailure::NotConnected),
-    ("eai_again", HttpFailure::NotConnected),
-    ("connection refused", HttpFailure::NotConnected),
-    ("connect call failed", HttpFailure::NotConnected),
-    ("could not connect", HttpFailure::NotConnected),
-    ("couldn't connect", HttpFailure::NotConnected),
-    ("unable to connect to host", HttpFailure::NotConnected),
-    ("unable to resolve host", HttpFailure::NotConnected),
-    ("could not resolve host", HttpFailure::NotConnected),
-    ("couldn't resolve host", HttpFailure::NotConnected),
-    ("hostname could not be found", HttpFailure::NotConnected),
-    ("name or service not known", HttpFailure::NotConnected),
-    ("certificate verify failed", HttpFailure::NotConnected),
-    ("self-signed certificate", HttpFailure::NotConnected),
-];
-
-fn cause(text: &str) -> HttpFailure {
-    let text = text.to_ascii_lowercase();
-    if matches!(text.trim_end_matches('.'), "cancelled" | "canceled" | "aborted") {
-        return HttpFailure::Aborted;
-    }
-    CAUSES.iter().find(|(pattern, _)| text.contains(pattern)).map_or(HttpFailure::Broken, |(_, cause)| *cause)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::har::times::Times;
 
     fn of(members: &str) -> HttpFailure {
         let arena = Bump::new();
@@ -142,7 +83,8 @@ mod tests {
         for (key, value) in Value::read(&object).members() {
             failure.accept(key, value);
         }
-        failure.cause(&arena)
+        let timings = Value::read(&object).members().find(|(key, _)| *key == "timings").map(|(_, timings)| timings);
+        failure.cause(Times::read(None, timings).sent(), &arena)
     }
 
     #[test]
@@ -170,7 +112,36 @@ mod tests {
     fn a_recorded_wait_refutes_that_nothing_was_sent() {
         let error = "\"_error\":\"net::ERR_CONNECTION_REFUSED\"";
         assert_eq!(of(&format!("{error},\"timings\":{{\"wait\":12.5}}")), HttpFailure::Broken);
-        assert_eq!(of(&format!("{error},\"timings\":{{\"blocked\":9,\"wait\":-1}}")), HttpFailure::NotConnected);
+        assert_eq!(of(&format!("{error},\"timings\":{{\"send\":3,\"wait\":-1}}")), HttpFailure::Broken);
+        assert_eq!(
+            of(&format!("{error},\"timings\":{{\"blocked\":9,\"send\":0,\"wait\":-1}}")),
+            HttpFailure::NotConnected
+        );
+    }
+
+    #[test]
+    fn an_open_connection_refutes_that_nothing_was_sent() {
+        let error = "\"_error\":\"net::ERR_INTERNET_DISCONNECTED\"";
+        for there in ["\"connection\":\"77\"", "\"serverIPAddress\":\"10.0.0.1\""] {
+            assert_eq!(of(&format!("{there},{error}")), HttpFailure::Broken, "{there}");
+        }
+        let none = "\"connection\":\"0\",\"serverIPAddress\":\"\"";
+        assert_eq!(of(&format!("{none},{error}")), HttpFailure::NotConnected);
+    }
+
+    #[test]
+    fn what_the_browser_tool_answered_may_have_been_fetched() {
+        let told = |members: &str, untouched| {
+            let object = format!("{{{members}}}");
+            let mut failure = Failure::default();
+            Value::read(&object).members().for_each(|(key, value)| failure.accept(key, value));
+            failure.intercepted(untouched)
+        };
+        assert_eq!(told("\"_wasFulfilled\":true", true), Some(HttpFailure::Broken));
+        assert_eq!(told("\"_wasAborted\":true", true), Some(HttpFailure::NotConnected));
+        assert_eq!(told("\"_wasAborted\":true", false), Some(HttpFailure::Broken));
+        assert_eq!(told("\"_wasAborted\":true,\"connection\":\"7\"", true), Some(HttpFailure::Broken));
+        assert_eq!(told("\"_wasAborted\":false", true), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use bumpalo::Bump;
 use chrono::DateTime;
 
-use super::{base64, json::Value};
+use super::{base64, behind, json::Value};
 use crate::{
     event::{ContentKind, Upstream},
     jsonrpc,
@@ -67,6 +67,8 @@ pub(super) struct Asked<'a> {
     pub(super) accepts_json: bool,
     /// `Accept` names `text/event-stream`.
     pub(super) accepts_stream: bool,
+    /// A header counts retries of the client's library (`x-stainless-retry-count`).
+    pub(super) sent_before: bool,
 }
 
 impl<'a> Asked<'a> {
@@ -91,6 +93,8 @@ impl<'a> Asked<'a> {
                 let value = value.to_ascii_lowercase();
                 asked.accepts_json |= value.contains("application/json");
                 asked.accepts_stream |= value.contains("text/event-stream");
+            } else {
+                asked.sent_before |= behind::repeats(name, value).is_some_and(|count| count > 0);
             }
         });
         asked
@@ -112,6 +116,10 @@ pub(super) struct Given<'a> {
     pub(super) gateway: bool,
     /// What an intermediary says about its upstream.
     pub(super) upstream: Upstream<'a>,
+    /// Milliseconds that somebody behind spent on the request.
+    pub(super) spent: Option<f64>,
+    /// A header tells of work behind whoever answered.
+    pub(super) behind: bool,
 }
 
 impl<'a> Given<'a> {
@@ -134,6 +142,8 @@ impl<'a> Given<'a> {
             } else {
                 given.gateway |= names_gateway(name, value);
                 given.upstream = given.upstream.and(upstream(name, value));
+                given.spent = given.spent.into_iter().chain(behind::spent(name, value)).reduce(f64::max);
+                given.behind |= behind::in_header(name, value);
             }
         });
         given.retry_after = wait.and_then(|wait| milliseconds(wait, date));
@@ -239,9 +249,10 @@ const GATEWAY_HEADERS: &[&str] = &[
 ];
 
 /// What a header of the answer says about dispatches to the upstream: `x-kong-upstream-status`, nginx's
-/// `$upstream_status` under its usual name (with one status for each attempt), `x-envoy-attempt-count`.
+/// `$upstream_status` under its usual name (with one status for each attempt), the status that Amazon's API gateway
+/// replaced, `$upstream_addr` (one address for each attempt), and counts of retries under any name.
 fn upstream<'a>(name: &str, value: &'a str) -> Upstream<'a> {
-    if ["x-upstream-status", "x-kong-upstream-status"].iter().any(|known| is(name, known)) {
+    if ["x-upstream-status", "x-kong-upstream-status", "x-amzn-remapped-status"].iter().any(|known| is(name, known)) {
         let mut statuses = value.split([',', ':']).map(str::trim).filter(|status| !status.is_empty());
         let (first, last) = (statuses.next(), statuses.next_back());
         let status = last.or(first).and_then(|status| status.parse().ok()).unwrap_or(0);
@@ -251,10 +262,8 @@ fn upstream<'a>(name: &str, value: &'a str) -> Upstream<'a> {
             Some(_) => Upstream::Several(status),
         };
     }
-    // Envoy counts attempts, the others retries.
-    let single = u32::from(is(name, "x-envoy-attempt-count"));
-    let counts = ["x-envoy-attempt-count", "x-retry-count", "x-retries"].iter().any(|known| is(name, known));
-    if counts && value.parse::<u32>().is_ok_and(|count| count > single) {
+    let addresses = is(name, "x-upstream-addr") && value.contains(',');
+    if addresses || behind::repeats(name, value).is_some_and(|count| count > 0) {
         return Upstream::Several(0);
     }
     Upstream::Untold

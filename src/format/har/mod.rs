@@ -3,11 +3,14 @@
 //! Decodes one entry at a time. What its bodies mean together with other entries is not decided here.
 
 mod base64;
+pub(super) mod behind;
 mod body;
 mod entry;
 mod failure;
 mod head;
 mod json;
+mod times;
+mod words;
 
 use json::Value;
 
@@ -58,7 +61,9 @@ without a body proves an answer of unknown content. Nothing here proves that the
 - `startedDateTime` of Chrome is when the request was queued. Insomnia writes the moment of export into every entry and
   renders the request anew: its times and requests prove nothing.
 - Exports are sanitized by default: a missing `Authorization` header proves nothing.
-- Playwright can answer or abort a request itself (`_wasFulfilled`, `_wasAborted`): nothing was sent then.
+- Playwright can answer a request itself (`_wasFulfilled`), also with what it fetched before: such an entry does not
+  tell whether the request went out. An aborted one (`_wasAborted`) did not, where no time, status or body contradicts.
+- A `time` of 0 or less is no measurement; `timings` count where they tell more.
 - `server: nginx` and its like stay on answers that only passed through: they name a hop, not the author of a body.
 - WebSocket messages are not read.
 ";

@@ -35,6 +35,7 @@ mod session_gone;
 mod task_started;
 mod unknown_tool;
 mod unreadable_request;
+mod unseen;
 mod witnesses_contradict;
 
 use std::borrow::Cow;
@@ -247,7 +248,7 @@ pub static RETRY_RULES: &[&RetryRule] = &[
 
 pub(super) use doubt::lacks_the_rest;
 pub(super) use refusal::refused_before_dispatch;
-use refusal::{Refusal, began, earlier_in_doubt, refusal, told_elsewhere};
+use refusal::{Refusal, began, earlier_in_doubt, refusal, told_elsewhere, took};
 
 /// The rule of an attempt that was told to come back later, without a sign that it had begun.
 pub(super) const REJECTED_BEFORE_WORK: &str = rejected_before_work::RULE.id;
@@ -257,6 +258,7 @@ pub(super) fn opinion(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Mile
     let attempt = Attempt { facts, outcome, milestones };
     let own = RETRY_RULES.iter().find_map(|rule| (rule.check)(&attempt)).unwrap_or_else(|| no_proof::opinion(&attempt));
     let own = doubt::with_doubts(&attempt, own);
+    let own = unseen::with_gaps(&attempt, own);
     new_process::with_restart(&attempt, own)
 }
 

@@ -9,8 +9,8 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "The request was not sent",
     doc: Doc {
         means: "Nothing of this request arrived anywhere: it cannot have had an effect.",
-        recognized: "The process could not be created; it had ended before the request in one source's record order; the connection was refused, or DNS or TLS failed; the client had no connection; the pipe broke directly under the message, at once and before the server wrote anything more. A broken pipe needs a new process to send again: then the verdict of the restart counts.",
-        is_not: "A timeout, or a connection that closed afterwards: those say nothing about what the server did.",
+        recognized: "The process could not be created; it had ended before the request in one source's record order; the connection was refused, or DNS or TLS failed, in words about this one attempt to connect, with no time of sending or waiting and no open connection on record; the client had no connection; the pipe broke directly under the message, at once and before the server wrote anything more. A broken pipe needs a new process to send again: then the verdict of the restart counts.",
+        is_not: "A timeout, or a connection that closed afterwards: those say nothing about what the server did. Nor an answer that a browser tool gave itself: it may have fetched it before.",
         to_do: "Repair the cause and send it again.",
     },
     check,

@@ -1,10 +1,10 @@
 //! What answers refuse a request before any dispatch, and what takes that from them.
 
-use super::{CallFacts, Outcome, method_not_found, unknown_tool};
+use super::{CallFacts, Outcome, method_not_found, unknown_tool, unseen};
 use crate::{
-    correlate::{Author, Mark, Seen},
+    correlate::{Author, Mark, NONE, Seen},
     event::{ContentKind, Wording},
-    time::SECOND,
+    time::{MILLISECOND, SECOND},
 };
 
 /// A refusal that speaks of this very request, before any dispatch.
@@ -126,17 +126,30 @@ pub(super) fn earlier_in_doubt(facts: &CallFacts<'_>) -> bool {
 const AT_ONCE: i64 = 2 * SECOND;
 
 fn took_long(facts: &CallFacts<'_>) -> bool {
-    let span = facts
-        .call
-        .asked
-        .and_then(|asked| facts.case.placed(asked))
-        .zip(facts.call.answered.and_then(|answered| facts.case.placed(answered)));
-    span.is_some_and(|(asked, answered)| answered.0 - asked.0 > AT_ONCE)
+    took(facts).is_some_and(|took| took > AT_ONCE)
+}
+
+/// How long the answer took, in nanoseconds: between the stamps, or as long as any record says. A record of both ends
+/// with one stamp alone knows no duration.
+pub(super) fn took(facts: &CallFacts<'_>) -> Option<i64> {
+    let call = facts.call;
+    let (asked, answered) = call.asked.zip(call.answered).filter(|(asked, answered)| asked != answered).unzip();
+    let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.placed(mark));
+    let between = place(answered).zip(place(asked)).map(|(answered, asked)| answered.0.saturating_sub(asked.0));
+    let recorded = facts.http.filter(|http| http.took != NONE).map(|http| i64::from(http.took) * MILLISECOND);
+    between.max(recorded)
 }
 
 /// Words about what came, or did not come, from behind whoever wrote them.
 pub(super) fn speaks_of_an_answer(wording: Wording) -> bool {
-    matches!(wording, Wording::AnswerDenied | Wording::UpstreamReset | Wording::TimedOut | Wording::ConnectionClosed)
+    matches!(
+        wording,
+        Wording::AnswerDenied
+            | Wording::QuotesSuccess
+            | Wording::UpstreamReset
+            | Wording::TimedOut
+            | Wording::ConnectionClosed
+    )
 }
 
 fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
@@ -145,7 +158,8 @@ fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
     // A hop's log that names another status of the upstream shows that somebody else did more than refuse.
     let upstream = facts.first(Seen::ForwardedOnce).map(|row| row.number);
     let other = upstream.is_some_and(|status| status != 0 && status != i32::from(http.status));
-    if other || speaks_of_an_answer(answer.wording) || upstream_lost(facts) || facts.receipt().is_some() {
+    if other || http.behind || speaks_of_an_answer(answer.wording) || upstream_lost(facts) || facts.receipt().is_some()
+    {
         return None;
     }
     if took_long(facts) {
@@ -153,9 +167,10 @@ fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
     }
     let single = upstream.is_some_and(|status| status == i32::from(http.status));
     let session_text = matches!(answer.wording, Wording::Session | Wording::NotInitialized);
-    // A message with the request's own id was made by who had read it: a challenge alone may come with one.
-    let answered = answer.echoes_id && !(answer.has_code && http.challenge);
+    // A message with the request's own id was made by who had read it: a challenge alone may come with one, unless it
+    // speaks of a failure inside.
     let code = answer.has_code.then_some(answer.code);
+    let answered = answer.echoes_id && !(code.is_some_and(|code| code != -32603) && http.challenge);
     match http.status {
         404 if code == Some(-32601) => method_not_found(facts),
         // These codes are for envelopes by specification, but a handler can raise every code.
@@ -206,14 +221,12 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
 
 /// Whether an attempt provably was refused before dispatch.
 pub(in crate::judge) fn refused_before_dispatch(facts: &CallFacts<'_>, outcome: Outcome) -> bool {
-    match refusal(facts, outcome) {
-        None => false,
-        Some(
-            Refusal::SessionGone { certain }
-            | Refusal::NotForwarded { certain }
-            | Refusal::MethodNotFound { certain }
-            | Refusal::AtTheDoor { certain },
-        ) => certain,
-        Some(_) => true,
-    }
+    let certain = |refusal: &Refusal| match refusal {
+        Refusal::SessionGone { certain }
+        | Refusal::NotForwarded { certain }
+        | Refusal::MethodNotFound { certain }
+        | Refusal::AtTheDoor { certain } => *certain,
+        _ => true,
+    };
+    refusal(facts, outcome).filter(certain).is_some_and(|refusal| unseen::gaps(facts, refusal).is_empty())
 }

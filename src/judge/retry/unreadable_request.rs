@@ -9,8 +9,8 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "The server could not read the request",
     doc: Doc {
         means: "Without a readable request there is nothing to dispatch.",
-        recognized: "JSON-RPC −32700, or −32600 whose id is absent, null or a literal of the SDK, at once and without anything that the server wrote, or another source tells of, before it.",
-        is_not: "A code with the request's own id: a handler can raise every code. Nor an error after a wait or after progress: it may be about something behind the server.",
+        recognized: "JSON-RPC −32700, or −32600 whose id is absent, null or a literal of the SDK, as the answer to a POST with exactly one member, at once and without anything that the server wrote, or another source tells of, before it.",
+        is_not: "A code with the request's own id: a handler can raise every code. Nor an error after a wait or after progress: it may be about something behind the server. Where no duration is on record, the body was cut, or an event stream that was open meanwhile carries a message that may be about it, it is a condition.",
         to_do: "Correct the client; the same bytes fail again.",
     },
     check,

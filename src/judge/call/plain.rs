@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::CallVerdict;
 use crate::{
     correlate::{AnswerFacts, AnswerKind, Case, NONE, Seen},
-    event::{Direction, Witness},
+    event::{Direction, Witness, Wording},
     judge::RunFacts,
     symbol::Symbol,
 };
@@ -49,6 +49,8 @@ fn plain(case: &Case, runs: &[RunFacts<'_>], index: u32) -> Option<Plain> {
     let open = matches!(call.answer.kind, AnswerKind::None | AnswerKind::NotSent);
     let simple = !open
         && call.answer.kind != AnswerKind::NotCaptured
+        // What refuses is weighed by times and by what stands beside it.
+        && call.answer.wording == Wording::Other
         && call.sightings == NONE
         && call.http == NONE
         && !call.contested

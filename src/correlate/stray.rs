@@ -18,6 +18,8 @@ pub(super) struct Span {
     source: SourceId,
     from: Timestamp,
     to: Timestamp,
+    /// The last of them, as it is stamped: `to` is where its second may end.
+    last: Timestamp,
     /// They stand behind records with later stamps: their order in the source tells nothing.
     late: bool,
 }
@@ -66,16 +68,33 @@ pub struct Stray {
     words: Vec<Span>,
     /// The longest of these spans, in nanoseconds.
     longest: i64,
+    /// Work that traces show and that belongs to no call, by its beginning; instants are placed.
+    work: Vec<(Timestamp, Timestamp)>,
+    /// Sources in which a program crashed at a time that is not told.
+    crashed: Vec<SourceId>,
 }
 
 impl Stray {
     /// Whether a server may have written something, or somebody contacted something, in a window of time that a source
-    /// other than `own` tells of, or `own` out of its order.
+    /// other than `own` tells of, or `own` out of its order or directly behind the window: a pipe may be read late.
     pub fn words_within(&self, own: SourceId, from: Timestamp, to: Timestamp) -> bool {
+        let end = to;
         let (from, to) = (from.0.saturating_sub(SKEW), to.0.saturating_add(SKEW));
         let first = self.words.partition_point(|span| span.from.0 < from.saturating_sub(self.longest));
         let inside = self.words[first..].iter().take_while(|span| span.from.0 <= to);
-        inside.filter(|span| span.source != own || span.late).any(|span| span.to.0 >= from)
+        inside.filter(|span| span.source != own || span.late || span.last > end).any(|span| span.to.0 >= from)
+    }
+
+    /// Whether a trace shows work of nobody that lies inside a window of time.
+    pub fn work_within(&self, from: Timestamp, to: Timestamp) -> bool {
+        let (from, to) = (from.0.saturating_sub(SKEW), to.0.saturating_add(SKEW));
+        let first = self.work.partition_point(|(begin, _)| begin.0 < from);
+        self.work[first..].iter().take_while(|(begin, _)| begin.0 <= to).any(|(_, end)| end.0 <= to)
+    }
+
+    /// Whether a program crashed at a time that nothing tells, by the record of another source.
+    pub fn crash_elsewhere(&self, own: SourceId) -> bool {
+        self.crashed.iter().any(|source| *source != own)
     }
 }
 
@@ -87,8 +106,9 @@ impl Lane {
         match self.words.last_mut() {
             Some(span) if span.late == late && at >= span.from && at.0.saturating_sub(span.to.0) <= NEAR => {
                 span.to = span.to.max(at);
+                span.last = span.to;
             }
-            _ => self.words.push(Span { source: SourceId(self.source), from: at, to: at, late }),
+            _ => self.words.push(Span { source: SourceId(self.source), from: at, to: at, last: at, late }),
         }
     }
 }
@@ -104,18 +124,22 @@ impl Correlator {
         let nobodys = self.case.contacts.iter().filter(|contact| is_nobodys(contact));
         words.extend(nobodys.filter_map(|contact| {
             let at = contact.attempt.at?;
-            Some(Span { source: contact.attempt.origin.source, from: at, to: at, late: false })
+            Some(Span { source: contact.attempt.origin.source, from: at, to: at, last: at, late: false })
         }));
         for span in &mut words {
             let source = &self.case.sources[span.source.0 as usize];
             // A stamp of whole seconds may mean any instant of its second.
             let rest = if source.digits == 0 { SECOND - 1 } else { 0 };
             span.from = Timestamp(span.from.0.saturating_add(source.shift));
+            span.last = Timestamp(span.last.0.saturating_add(source.shift));
             span.to = Timestamp(span.to.0.saturating_add(source.shift).saturating_add(rest));
         }
         words.sort_unstable_by_key(|span| (span.from, span.source));
         let longest = words.iter().map(|span| span.to.0.saturating_sub(span.from.0)).max().unwrap_or(0);
-        self.case.stray = Stray { broken, posts, words, longest };
+        let mut work = std::mem::take(&mut self.work);
+        work.sort_unstable();
+        let crashed = std::mem::take(&mut self.crashed);
+        self.case.stray = Stray { broken, posts, words, longest, work, crashed };
     }
 }
 
@@ -129,7 +153,8 @@ mod tests {
     use super::*;
 
     fn span(source: u32, from: i64, to: i64, late: bool) -> Span {
-        Span { source: SourceId(source), from: Timestamp(from * SECOND), to: Timestamp(to * SECOND), late }
+        let (from, to) = (Timestamp(from * SECOND), Timestamp(to * SECOND));
+        Span { source: SourceId(source), from, to, last: to, late }
     }
 
     #[test]
@@ -140,7 +165,27 @@ mod tests {
             |own, from, to| stray.words_within(SourceId(own), Timestamp(from * SECOND), Timestamp(to * SECOND));
         assert!(within(0, 8, 10) && within(0, 21, 25) && within(0, 0, 40));
         assert!(!within(0, 10, 19) && !within(0, 22, 29) && !within(0, 31, 40));
-        assert!(!within(1, 0, 25));
+        assert!(!within(1, 0, 25) && !within(1, 3, 9));
         assert!(within(2, 30, 31) && within(1, 30, 31));
+    }
+
+    #[test]
+    fn what_stands_directly_behind_an_answer_may_have_been_read_late() {
+        let at = |milliseconds: i64| Timestamp(milliseconds * MILLISECOND);
+        let written = |from, to| {
+            let words = vec![Span { source: SourceId(1), from: at(from), to: at(to), last: at(to), late: false }];
+            Stray { words, longest: (to - from) * MILLISECOND, ..Stray::default() }
+        };
+        let after = |stray: Stray| stray.words_within(SourceId(1), at(1000), at(2000));
+        assert!(after(written(2010, 2010)) && after(written(990, 2010)));
+        assert!(!after(written(1990, 1990)) && !after(written(2060, 2070)));
+    }
+
+    #[test]
+    fn work_counts_where_it_lies_inside() {
+        let at = |seconds: i64| Timestamp(seconds * SECOND);
+        let stray = Stray { work: vec![(at(1), at(9)), (at(3), at(4))], ..Stray::default() };
+        assert!(stray.work_within(at(2), at(5)) && stray.work_within(at(1), at(9)));
+        assert!(!stray.work_within(at(4), at(9)) && !stray.work_within(at(2), at(3)));
     }
 }

@@ -247,7 +247,7 @@ pub static RETRY_RULES: &[&RetryRule] = &[
 
 pub(super) use horizon::lacks_the_rest;
 pub(super) use refusal::refused_before_dispatch;
-use refusal::{Refusal, began, earlier_in_doubt, refusal};
+use refusal::{AT_ONCE, Refusal, began, earlier_in_doubt, refusal};
 
 /// The rule of an attempt that was told to come back later, without a sign that it had begun.
 pub(super) const REJECTED_BEFORE_WORK: &str = rejected_before_work::RULE.id;

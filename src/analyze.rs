@@ -164,6 +164,8 @@ struct Reading<'e> {
     framing: Framing,
     format: Option<&'static Format>,
     info: SourceInfo,
+    /// A record was of the format of its input.
+    claimed: bool,
     unexplained_places: Vec<Origin>,
 }
 
@@ -176,7 +178,7 @@ impl<'e> Reading<'e> {
             format: "text",
             ..SourceInfo::default()
         };
-        Self { entry, framing: Framing::Lines, format: None, info, unexplained_places: Vec::new() }
+        Self { entry, framing: Framing::Lines, format: None, info, claimed: false, unexplained_places: Vec::new() }
     }
 
     fn run(&mut self, correlator: &mut Correlator, options: &Options, progress: &dyn Progress) {
@@ -209,6 +211,9 @@ impl<'e> Reading<'e> {
         self.info.unexplained = assembler.unexplained();
         for _ in 0..correlator.untracked() {
             count(&mut self.info.notices, NoticeKind::OpenLimit, None);
+        }
+        if self.entry.hints.format.is_some() && !self.claimed && summary.content_bytes > 0 {
+            count(&mut self.info.notices, NoticeKind::NotOfFormat, None);
         }
         let lossy = self.info.notices.iter().any(|notice| notice.kind.loss() == Loss::Data);
         correlator.end(lossy);
@@ -263,6 +268,7 @@ impl<'e> Reading<'e> {
 
     fn fold(&mut self, batch: &[Decoded<'_>], folder: &mut Folder<'_>) {
         for decoded in batch {
+            self.claimed |= decoded.claimed;
             for notice in decoded.notices.iter().chain(&decoded.sink.notices) {
                 self.notice(*notice, decoded);
             }
@@ -332,6 +338,8 @@ struct Decoded<'b> {
     torn_from: Option<u64>,
     /// Records that hold a secret.
     secrets: Vec<Origin>,
+    /// A record is of the format of the input.
+    claimed: bool,
     sink: Sink<'b>,
 }
 
@@ -339,15 +347,16 @@ struct Decoded<'b> {
 fn decode_block<'b>(format: Option<&'static Format>, source: SourceId, block: &'b mut Block) -> Decoded<'b> {
     let block: &'b Block = block;
     let mut sink = Sink::with_capacity(block.text.len() / EVENT_BYTES);
+    let mut claimed = false;
     for record in block.records(source) {
         let text = ansi::strip(record.text, record.arena);
         if !text.trim_start().is_empty() {
-            format::decode(format, &Record { text, ..record }, &mut sink);
+            claimed |= format::decode(format, &Record { text, ..record }, &mut sink);
         }
     }
     let last_line = block.text.rfind('\n').map_or(0, |end| end + 1) as u64;
     let torn_from = block.ends_without_newline.then_some(block.offset + last_line);
-    Decoded { notices: &block.notices, torn_from, secrets: secrets(block, source), sink }
+    Decoded { notices: &block.notices, torn_from, secrets: secrets(block, source), claimed, sink }
 }
 
 /// The records of a block that hold a secret, each once.

@@ -61,6 +61,10 @@ impl Assembler {
     pub fn push<'a>(&mut self, event: &Event<'a>, out: &mut dyn FnMut(&Event<'_>)) {
         match event.kind {
             Kind::Syscall(call) => self.syscalls.push(event, call, out),
+            Kind::Text(text) if self.syscalls.is_damaged_by(text) => {
+                self.syscalls.damaged(event, out);
+                self.join(event, out);
+            }
             Kind::Piece(_) | Kind::Text(_) | Kind::Reach(_) => self.join(event, out),
             _ if self.waiting => self.join(event, out),
             _ => out(event),

@@ -12,7 +12,7 @@ mod syscall;
 mod telemetry;
 
 pub use http::{Access, Body, Exchange, HttpFailure, Upstream};
-pub use phase::{Phase, PhaseEvent, SpawnFailure, Step, StepDetail};
+pub use phase::{GateScope, Phase, PhaseEvent, SpawnFailure, Step, StepDetail};
 pub use piece::{Piece, PieceShape};
 pub use reach::{Reach, ReachSource, ReachStage};
 pub use remark::{Remark, RemarkKind, Trouble, TroubleKind};

@@ -142,7 +142,7 @@ pub fn thin_result(id: Id<'_>) -> Rpc<'_> {
 
 /// An answer with an error of which the rest is unknown.
 pub fn thin_error(id: Id<'_>, code: Option<i64>) -> Rpc<'_> {
-    let shape = ErrorShape { code, message_ok: true, wording: Wording::Other, named: None };
+    let shape = ErrorShape { code, message_ok: true, wording: Wording::Other, named: None, beside: false };
     Rpc::Answer(Answer {
         id: Some(id),
         version_ok: true,

@@ -65,6 +65,8 @@ notices! {
     UnknownEvent "unknown-event" Detail "a phase event outside the vocabulary";
     /// A stamp that could not be read.
     BadTimestamp "bad-timestamp" Detail "a time stamp that could not be read";
+    /// A hint names a format, and no record of the input is of it.
+    NotOfFormat "not-of-format" Data "no record is of the format that a hint names: the input may have been read wrongly";
     /// The body of a POST to an MCP endpoint is missing or torn.
     LostRequest "lost-request" Data "the body of a POST to an MCP endpoint is missing or torn: what it asked for is lost";
     /// A key stands twice in one object; the last value counts.

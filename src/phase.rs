@@ -8,13 +8,14 @@ pub use value::Value;
 
 use crate::{
     event::{
-        CallKey, Digest, Event, Id, Keys, Kind, Phase, PhaseEvent, Reach, ReachSource, ReachStage, Step, StepDetail,
-        Witness,
+        CallKey, Digest, Event, GateScope, Id, Keys, Kind, Phase, PhaseEvent, Reach, ReachSource, ReachStage, Step,
+        StepDetail, Witness, Wording,
     },
     jsonrpc,
     notice::NoticeKind,
     record::{Record, Sink},
     time::Stamp,
+    wording,
 };
 
 /// The keys of one phase record.
@@ -236,7 +237,29 @@ impl<'a> Fields<'a> {
             PhaseEvent::HandshakeTimeout => {
                 self.last_event.and_then(PhaseEvent::parse).map_or(StepDetail::None, StepDetail::LastEvent)
             }
+            PhaseEvent::AuthorizationRequested | PhaseEvent::AuthorizationGranted | PhaseEvent::AuthorizationDenied => {
+                StepDetail::Gate(self.gate())
+            }
             _ => self.reason.map_or(StepDetail::None, StepDetail::Reason),
+        }
+    }
+
+    fn gate(&self) -> GateScope {
+        let names = [self.action, self.channel, self.host, self.target, self.path, self.method];
+        let behind = |text| {
+            matches!(
+                wording::read(text).0,
+                Wording::AnswerDenied
+                    | Wording::OutputValidation
+                    | Wording::QuotesSuccess
+                    | Wording::UpstreamReset
+                    | Wording::TimedOut
+                    | Wording::ConnectionClosed
+            )
+        };
+        GateScope {
+            one_action: names.iter().any(Option::is_some),
+            behind_work: [self.reason, self.error].into_iter().flatten().any(behind),
         }
     }
 

@@ -8,6 +8,8 @@ use aho_corasick::AhoCorasick;
 
 use crate::event::Wording;
 
+mod refusal;
+
 /// Patterns in order: specific before general. All are matched without regard to ASCII case.
 static WORDINGS: &[(&str, Wording)] = &[
     ("output validation error", Wording::OutputValidation),
@@ -112,36 +114,43 @@ static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("the patterns are few and short")
 });
 
-/// What `text` says, and the tool it names where it says that a tool is unknown.
+/// What `text` says, and the tool it names where the whole text is an SDK's own word that it did not enter that tool:
+/// nothing stands behind it, and each prefix stands before it at most once.
 pub fn read(text: &str) -> (Wording, Option<&str>) {
-    let text = head(text);
+    let (whole, text) = (text.len() <= LIMIT, head(text));
     let (mut first, mut tool, mut validation, mut success) = (None, false, false, false);
     for found in SEARCH.find_overlapping_iter(text) {
         match found.pattern().as_usize() {
             index if index < WORDINGS.len() => {
-                first = first.filter(|(known, _)| *known <= index).or(Some((index, found.end())));
+                first = first.filter(|known| *known <= index).or(Some(index));
             }
             index if index == WORDINGS.len() => tool = true,
             index if index == WORDINGS.len() + 1 => validation = true,
             _ => success = true,
         }
     }
-    if let Some(named) = tool.then(|| tool_not_found(text)).flatten() {
-        return (Wording::UnknownTool, Some(named));
+    let own = Own::of(text);
+    if let Some(named) = tool.then(|| own.tool_not_found()).flatten() {
+        return (Wording::UnknownTool, Some(named).filter(|_| whole));
     }
-    if let Some(named) = validation.then(|| argument_model(text)).flatten() {
-        return (Wording::ArgumentValidation, Some(named));
+    if let Some(named) = validation.then(|| refusal::argument_model(own.words)).flatten() {
+        return (Wording::ArgumentValidation, own.fits(named).filter(|_| whole));
     }
-    let Some((index, end)) = first else {
+    let Some(index) = first else {
         return (if success { Wording::QuotesSuccess } else { Wording::Other }, None);
     };
     let (pattern, wording) = WORDINGS[index];
     if success && wording == Wording::AnswerDenied {
         return (Wording::QuotesSuccess, None);
     }
-    let names = wording == Wording::UnknownTool || pattern == "invalid arguments for tool";
-    let begins = own_words(text).get(..pattern.len()).is_some_and(|start| start.eq_ignore_ascii_case(pattern));
-    (wording, (names && begins).then(|| name_after(&text[end..])).flatten())
+    let named = match wording {
+        Wording::UnknownTool => own.behind(pattern).filter(|_| own.inside.is_none()).and_then(refusal::only_name),
+        Wording::ArgumentValidation => {
+            own.behind(pattern).and_then(refusal::rejected_tool).and_then(|named| own.fits(named))
+        }
+        _ => None,
+    };
+    (wording, named.filter(|_| whole))
 }
 
 fn head(text: &str) -> &str {
@@ -152,50 +161,51 @@ fn head(text: &str) -> &str {
     &text[..end]
 }
 
-/// The text behind the prefixes that SDKs put before their own words. A tool that quotes such words in the middle of
-/// its own text says them about something else.
-fn own_words(text: &str) -> &str {
-    let mut rest = text.trim_start();
-    loop {
-        let before = rest;
-        for prefix in ["MCP error ", "Error executing tool ", "Error calling tool ", "Input validation error: "] {
-            if let Some(behind) = rest.strip_prefix(prefix) {
-                // The code or the tool's name stands before the next colon.
-                let named = prefix.ends_with(": ");
-                let behind = if named { Some(behind) } else { behind.split_once(": ").map(|(_, behind)| behind) };
-                rest = behind.unwrap_or("").trim_start();
+/// An SDK's own words, behind the prefixes that SDKs put before them. A tool that quotes such words in the middle of
+/// its own text says them about something else, and so does one whose prefix stands twice: it called itself.
+#[derive(Clone, Copy, Debug)]
+struct Own<'a> {
+    words: &'a str,
+    /// The tool that a prefix says was being executed.
+    inside: Option<&'a str>,
+}
+
+impl<'a> Own<'a> {
+    fn of(text: &'a str) -> Self {
+        let text = text.trim_start();
+        let coded = text.strip_prefix("MCP error ").and_then(|rest| rest.split_once(": ")).map(|(_, rest)| rest);
+        let text = coded.unwrap_or(text);
+        for prefix in ["Error executing tool ", "Error calling tool "] {
+            if let Some((name, words)) = text.strip_prefix(prefix).and_then(|rest| rest.split_once(": ")) {
+                return Self { words, inside: Some(name.trim_matches(QUOTES)) };
             }
         }
-        if rest == before {
-            return rest;
-        }
+        Self { words: text.strip_prefix("Input validation error: ").unwrap_or(text), inside: None }
+    }
+
+    /// What stands behind the pattern that the words begin with.
+    fn behind(&self, pattern: &str) -> Option<&'a str> {
+        let (start, rest) = self.words.split_at_checked(pattern.len())?;
+        start.eq_ignore_ascii_case(pattern).then_some(rest)
+    }
+
+    /// The name, unless a prefix names another tool.
+    fn fits(&self, named: &'a str) -> Option<&'a str> {
+        Some(named).filter(|named| self.inside.is_none_or(|inside| inside == *named))
+    }
+
+    /// `Tool X not found`, `Tool 'X' disabled` (TypeScript SDK 1.x). Behind the prefix of a tool that was being
+    /// executed, that tool says it.
+    fn tool_not_found(&self) -> Option<&'a str> {
+        let rest = self.words.strip_prefix("Tool ").filter(|_| self.inside.is_none())?;
+        let rest = rest.trim_end().trim_end_matches('.');
+        let name = ["not found", "disabled"].iter().find_map(|tail| rest.strip_suffix(tail))?;
+        let name = name.trim().trim_matches(QUOTES);
+        (!name.is_empty() && !name.contains(char::is_whitespace)).then_some(name)
     }
 }
 
-/// `Tool X not found`, `Tool 'X' disabled` (TypeScript SDK 1.x).
-fn tool_not_found(text: &str) -> Option<&str> {
-    let rest = own_words(text).strip_prefix("Tool ")?;
-    let end = ["not found", "disabled"].iter().find_map(|tail| rest.find(tail))?;
-    let name = rest[..end].trim().trim_matches(['"', '\'', '`']);
-    (!name.is_empty() && !name.contains(char::is_whitespace)).then_some(name)
-}
-
-/// `N validation error(s) for XArguments` (Python SDK) or `for call[X]` (FastMCP): the argument model of tool X failed
-/// before the function ran.
-fn argument_model(text: &str) -> Option<&str> {
-    let rest = own_words(text).trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(" validation error")?;
-    let rest = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(" for ")?;
-    let model = rest.split(|c: char| c.is_whitespace() || c == ':').next()?;
-    model.strip_suffix("Arguments").or_else(|| model.strip_prefix("call[")?.strip_suffix(']'))
-}
-
-/// The name behind `Unknown tool: X` or `Unknown tool "X"`.
-fn name_after(rest: &str) -> Option<&str> {
-    let rest = rest.trim_start_matches([':', ' ', '"', '\'', '`']);
-    let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',')).unwrap_or(rest.len());
-    let name = rest[..end].trim_end_matches(['.', ',']);
-    (!name.is_empty()).then_some(name)
-}
+const QUOTES: [char; 3] = ['"', '\'', '`'];
 
 /// A provider's 2xx inside an error: the provider did the work.
 static SUCCESSES: [&str; 6] = ["http 20", "status 20", "status code 20", "status=20", "201 created", "202 accepted"];
@@ -231,6 +241,33 @@ mod tests {
         }
         assert_eq!(read("no healthy upstream").0, Wording::UpstreamUnreachable);
         assert_eq!(read(r#"{"error":"invalid_token","upstream":"api.bank.test"}"#).0, Wording::AnswerDenied);
+    }
+
+    #[test]
+    fn a_name_is_told_only_by_a_whole_text_of_an_sdk() {
+        let problem = "\nx\n  Field required [type=missing]";
+        for (text, named) in [
+            ("Unknown tool: pay.".to_owned(), Some("pay")),
+            ("Unknown tool: pay, but paid".to_owned(), None),
+            ("Error executing tool pay: Unknown tool: pay".to_owned(), None),
+            ("Error executing tool pay: Tool pay not found".to_owned(), None),
+            ("Tool pay not found at the bank".to_owned(), None),
+            ("Tool pay disabled".to_owned(), Some("pay")),
+            (format!("Error calling tool 'pay': 1 validation error for call[pay]{problem}"), Some("pay")),
+            (format!("Error executing tool shop: 1 validation error for payArguments{problem}"), None),
+            (
+                format!(
+                    "Error executing tool pay: Error executing tool pay: 1 validation error for payArguments{problem}"
+                ),
+                None,
+            ),
+            (format!("1 validation error for payArguments{problem}\n\nBooked TX-1"), None),
+            ("MCP error -32602: Invalid arguments for tool pay: [{\"code\":\"x\"}]".to_owned(), Some("pay")),
+            ("Invalid arguments for tool pay: [] booked".to_owned(), None),
+            (format!("Unknown tool: pay{}", " ".repeat(LIMIT)), None),
+        ] {
+            assert_eq!(read(&text).1, named, "{text}");
+        }
     }
 
     #[test]

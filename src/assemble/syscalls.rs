@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{TEXT_LIMIT, place::Place};
+mod sight;
+
 use crate::{
     event::{
         Call, CallKey, Event, Keys, Kind, Pairs, PhaseEvent, Reach, ReachSource, ReachStage, Remark, RemarkKind, Step,
@@ -15,6 +17,7 @@ use crate::{
     format,
     record::{Record, Sink},
 };
+use sight::Sight;
 
 /// The most connections, threads and cut calls that are followed at once.
 const LIMIT: usize = 65_536;
@@ -36,6 +39,10 @@ pub(super) struct Syscalls {
     local: BTreeSet<(u32, i32)>,
     /// Descriptors that were made, or were free, in the trace: any other was handed down and may go anywhere.
     own: FxHashSet<(u32, i32)>,
+    /// Files that were opened for writing.
+    files: BTreeSet<(u32, i32)>,
+    /// How much of what the processes do the trace shows.
+    sight: Sight,
     /// Calls that wait for their rest, by thread.
     cut: FxHashMap<u32, (Place, String)>,
 }
@@ -67,6 +74,7 @@ impl Syscalls {
     /// Takes one line.
     pub(super) fn push(&mut self, event: &Event<'_>, line: Syscall<'_>, out: &mut dyn FnMut(&Event<'_>)) {
         let process = self.process(line.thread);
+        self.sight.line(event, process, line, out);
         match line.call {
             Call::Unfinished(text) => {
                 if text.len() <= TEXT_LIMIT && self.cut.len() < LIMIT {
@@ -81,6 +89,8 @@ impl Syscalls {
             Call::Exited(_) | Call::Killed(_) => self.ended(event, line, process, out),
             Call::Exec { program, ok: true } => self.exec(event, process, program, out),
             Call::Clone { child, thread } => self.cloned(event, process, child, thread, out),
+            Call::Opened { fd, door: false } => self.note_file(process, fd),
+            Call::FileChanged => file_written(event, process, out),
             call => self.socket(event, process, call, out),
         }
     }
@@ -95,6 +105,17 @@ impl Syscalls {
         for mut connection in std::mem::take(&mut self.connections).into_values() {
             connection.end(out);
         }
+        self.sight.end(out);
+    }
+
+    /// Whether a text stands where the trace should have a line.
+    pub(super) fn is_damaged_by(&self, text: &str) -> bool {
+        self.sight.begun() && !text.trim().is_empty()
+    }
+
+    /// A line that is none of the trace's: one may be lost in it.
+    pub(super) fn damaged(&mut self, event: &Event<'_>, out: &mut dyn FnMut(&Event<'_>)) {
+        self.sight.lost(event, 0, "a damaged line", out);
     }
 
     /// The connections of a process.
@@ -154,6 +175,10 @@ impl Syscalls {
         for key in local {
             self.local.remove(&key);
         }
+        let files: Vec<_> = self.files.range((process, i32::MIN)..=(process, i32::MAX)).copied().collect();
+        for key in files {
+            self.files.remove(&key);
+        }
         self.started.remove(&process);
         if self.children.remove(&process).is_some() {
             // The end of a helper is not the end of a server.
@@ -212,8 +237,7 @@ impl Syscalls {
         if !network || self.network.len() >= LIMIT || !self.network.insert(process) {
             return;
         }
-        let remark = Remark { kind: RemarkKind::NetworkTraced, call: CallKey::default(), number: None, name: None };
-        out(&Event { keys: Keys { pid: Some(process), ..event.keys }, kind: Kind::Remark(remark), ..*event });
+        remark(event, process, RemarkKind::NetworkTraced, None, out);
     }
 
     fn socket(&mut self, event: &Event<'_>, process: u32, call: Call<'_>, out: &mut dyn FnMut(&Event<'_>)) {
@@ -233,12 +257,15 @@ impl Syscalls {
         let key = (process, fd);
         if matches!(call, Call::Close { .. }) {
             self.local.remove(&key);
+            self.files.remove(&key);
             if self.own.len() < LIMIT {
                 self.own.insert(key);
             }
         }
         let Some(connection) = self.connections.get_mut(&key) else {
-            if matches!(call, Call::Send { .. }) && !self.is_own(key) {
+            if matches!(call, Call::Send { .. }) && self.files.contains(&key) {
+                file_written(event, process, out);
+            } else if matches!(call, Call::Send { .. }) && !self.is_own(key) {
                 self.unnamed(event, process, fd, out);
             }
             return;
@@ -264,6 +291,12 @@ impl Syscalls {
         self.own.contains(&(process, fd)) || parent.is_some_and(|parent| self.own.contains(&parent))
     }
 
+    fn note_file(&mut self, process: u32, fd: i32) {
+        if self.files.len() < LIMIT {
+            self.files.insert((process, fd));
+        }
+    }
+
     fn note_local(&mut self, process: u32, fd: i32) {
         if self.local.len() < LIMIT {
             self.local.insert((process, fd));
@@ -276,9 +309,7 @@ impl Syscalls {
         if fd <= 2 || self.local.contains(&key) || self.connections.contains_key(&key) {
             return;
         }
-        let name = Some("a socket without a known peer");
-        let remark = Remark { kind: RemarkKind::LevelChanged, call: CallKey::default(), number: None, name };
-        out(&Event { keys: Keys { pid: Some(process), ..event.keys }, kind: Kind::Remark(remark), ..*event });
+        remark(event, process, RemarkKind::LevelChanged, Some("a socket without a known peer"), out);
     }
 
     fn connect(
@@ -397,6 +428,16 @@ impl Connection {
             self.tell(&self.place, self.reach(ReachStage::Announced), out);
         }
     }
+}
+
+fn file_written(event: &Event<'_>, process: u32, out: &mut dyn FnMut(&Event<'_>)) {
+    remark(event, process, RemarkKind::FileWritten, None, out);
+}
+
+fn remark(event: &Event<'_>, process: u32, kind: RemarkKind, name: Option<&str>, out: &mut dyn FnMut(&Event<'_>)) {
+    let remark = Remark { kind, call: CallKey::default(), number: None, name };
+    let pid = Some(process).filter(|process| *process != 0);
+    out(&Event { keys: Keys { pid: pid.or(event.keys.pid), ..event.keys }, kind: Kind::Remark(remark), ..*event });
 }
 
 fn step(event: &Event<'_>, process: u32, kind: PhaseEvent, detail: StepDetail<'_>, out: &mut dyn FnMut(&Event<'_>)) {

@@ -160,8 +160,8 @@ impl Correlator {
             (Some(shape), None) if answer.version_ok => {
                 facts.kind = if thin { thin_result(shape, is_call) } else { result_kind(shape, is_call) };
                 facts.wording = shape.wording;
-                // An SDK that does not enter a function answers in words: structured content is the tool's own.
-                if shape.structured && matches!(shape.wording, Wording::UnknownTool | Wording::ArgumentValidation) {
+                // An SDK that does not enter a function answers in words: whatever stands beside them is the tool's own.
+                if shape.beside && matches!(shape.wording, Wording::UnknownTool | Wording::ArgumentValidation) {
                     facts.wording = Wording::Other;
                 }
                 facts.names_target = self.names_target(call, answer.named);
@@ -169,7 +169,7 @@ impl Correlator {
             (None, Some(error)) if answer.version_ok && valid_error(&error, thin) => {
                 facts.kind = AnswerKind::Error;
                 note_error(&mut facts, &error);
-                facts.names_target = self.names_target(call, error.named);
+                facts.names_target = !error.beside && self.names_target(call, error.named);
             }
             (_, error) => {
                 facts.kind = AnswerKind::InvalidEnvelope;

@@ -3,7 +3,7 @@
 
 use super::{Correlator, Lane, Mark, NONE, Strand, StrandEvent, StrandFact, StrandKey, Transport};
 use crate::{
-    event::{Event, Kind, Origin, PhaseEvent, RemarkKind, Step, StepDetail, Witness},
+    event::{Event, Kind, Origin, PhaseEvent, RemarkKind, Step, StepDetail, TroubleKind, Witness},
     symbol::Symbol,
 };
 
@@ -214,18 +214,42 @@ impl Correlator {
 
     /// Free text may be the server's word about what it does: it makes no strand, but it stands between records.
     pub(super) fn free_text(&mut self, event: &Event<'_>) {
-        let servers = matches!(event.witness.or(self.lane.meta_witness), None | Some(Witness::Server));
-        if !servers || !matches!(event.kind, Kind::Text(text) if !text.trim().is_empty()) {
+        if !self.may_be_the_servers(event) || !matches!(event.kind, Kind::Text(text) if !text.trim().is_empty()) {
             return;
         }
         let at = event.at.map(|stamp| (self.instant(stamp), stamp));
-        self.lane.stray(event.origin, at);
+        self.lane.stray_text(event.origin, at);
         match event.keys.run.or(event.keys.server) {
             Some(name) => {
                 let name = self.case.symbols.intern(name);
                 self.lane.text_of.insert(name, event.origin);
             }
             None => self.lane.text = Some(event.origin),
+        }
+    }
+
+    fn may_be_the_servers(&self, event: &Event<'_>) -> bool {
+        matches!(event.witness.or(self.lane.meta_witness), None | Some(Witness::Server))
+    }
+
+    /// A crash of the server, or a line of its output that is no message, whoever recorded that line.
+    pub(super) fn noise(&mut self, event: &Event<'_>) {
+        if event.kind != Kind::Pollution && !self.may_be_the_servers(event) {
+            return;
+        }
+        let at = event.at.map(|stamp| self.instant(stamp));
+        self.lane.stray(at);
+        let name = event.keys.run.or(event.keys.server).map(|name| self.case.symbols.intern(name));
+        self.lane.noise.insert(name, event.origin);
+    }
+
+    /// A crash without a time may have been that of any call. One that ends a start is told by the run.
+    pub(super) fn crash(&mut self, event: &Event<'_>, kind: TroubleKind) {
+        let starts =
+            matches!(kind, TroubleKind::MissingModule | TroubleKind::MissingEnvironment | TroubleKind::AddressInUse);
+        let clients = self.lane.witness_hint == Some(Witness::Client);
+        if event.at.is_none() && !starts && !clients && self.may_be_the_servers(event) {
+            self.crashed.push(event.origin.source);
         }
     }
 
@@ -293,6 +317,7 @@ impl Correlator {
         self.settle_witness();
         self.settle_wrong_ids();
         self.settle_span_contacts();
+        self.settle_span_work();
         self.rehome_rest();
         self.keep_words();
     }
@@ -377,6 +402,12 @@ impl Lane {
         let named = [strand.run_id, strand.server].into_iter().flatten().filter_map(|name| self.text_of.get(&name));
         let texts = self.text.iter().chain(named).any(|text| *text > asked);
         texts || self.stirs.get(&index).is_some_and(|stir| *stir >= asked)
+    }
+
+    /// Whether the server crashed, or wrote a line that is no message, behind this record.
+    pub(super) fn noise_since(&self, strand: &Strand, asked: Origin) -> bool {
+        let named = [strand.run_id, strand.server].into_iter().flatten().map(Some);
+        named.chain([None]).any(|name| self.noise.get(&name).is_some_and(|noise| *noise > asked))
     }
 }
 

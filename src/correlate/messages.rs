@@ -186,7 +186,9 @@ impl Correlator {
     pub(super) fn close_call(&mut self, call: u32) {
         let facts = &mut self.case.calls[call as usize];
         let strand = &self.case.strands[facts.strand as usize];
-        facts.stirred |= facts.asked.is_some_and(|asked| self.lane.stirred_since(strand, facts.strand, asked.origin));
+        facts.stirred |= facts.asked.is_some_and(|asked| {
+            self.lane.stirred_since(strand, facts.strand, asked.origin) || self.lane.noise_since(strand, asked.origin)
+        });
         let facts = *facts;
         self.lane.open.close(facts.strand, facts.direction, facts.id, call);
     }
@@ -242,17 +244,23 @@ impl Correlator {
                 } else {
                     // A token of the client's own: any call of the conversation may have begun.
                     self.case.strands[strand as usize].stray_progress = Some(mark);
-                    self.lane.stirs.insert(strand, mark.origin);
+                    self.stirs(strand, mark);
                 }
             }
             _ if direction == Direction::ToClient => {
                 if notification.method == "notifications/tools/list_changed" {
                     self.case.strands[strand as usize].tools_changed = Some(mark);
                 }
-                self.lane.stirs.insert(strand, mark.origin);
+                self.stirs(strand, mark);
             }
             _ => {}
         }
+    }
+
+    /// The server sent something that any open call of the conversation may be the reason of, or one that has just ended.
+    fn stirs(&mut self, strand: u32, mark: Mark) {
+        self.lane.stirs.insert(strand, mark.origin);
+        self.lane.stray(mark.at);
     }
 
     /// A request of the server inside a call of the client: the only open tool call waits for it.
@@ -270,6 +278,8 @@ impl Correlator {
         if let (Some(call), None) = found {
             let number = i32::try_from(request).unwrap_or(-1);
             self.sight(call, Seen::ServerRequest, witness, mark, number);
+        } else {
+            self.stirs(strand, mark);
         }
     }
 }

@@ -24,6 +24,7 @@ mod reach;
 mod repeats;
 mod runs;
 mod servers;
+mod spans;
 mod steps;
 mod stray;
 mod streams;
@@ -37,6 +38,7 @@ pub use facts::{
 };
 
 pub use servers::Servers;
+pub use steps::{BEHIND_WORK, ONE_ACTION};
 pub use stray::Stray;
 pub use streams::Streams;
 
@@ -225,6 +227,15 @@ enum StrandKey {
     Rest,
 }
 
+/// What a span shows that is neither a request nor a contact.
+#[derive(Clone, Copy, Debug)]
+struct SpanWork {
+    span: u64,
+    parent: u64,
+    from: Timestamp,
+    to: Timestamp,
+}
+
 /// The state of the source that is being read.
 #[derive(Debug, Default)]
 struct Lane {
@@ -248,6 +259,8 @@ struct Lane {
     /// The last free text of the server that names nothing, and that of each run or server it names.
     text: Option<Origin>,
     text_of: FxHashMap<Symbol, Origin>,
+    /// The last crash of the server, and the last line of it that is no message, by the run or server it names.
+    noise: FxHashMap<Option<Symbol>, Origin>,
     /// Lives of run ids.
     lives: FxHashMap<Symbol, lane::Life>,
     instances: u32,
@@ -258,6 +271,8 @@ struct Lane {
     spans: FxHashMap<u64, (u64, u32)>,
     /// Contacts of spans: index and parent span.
     span_contacts: Vec<(u32, u64)>,
+    /// Work that spans show: span, parent, and the time of it.
+    span_work: Vec<SpanWork>,
     /// Votes for the witness by records that say who wrote them.
     votes: [u32; 5],
     /// When something was told that no call will account for.
@@ -278,6 +293,10 @@ pub struct Correlator {
     /// POSTs of which a log tells, and POSTs that asked for nothing.
     post_rows: Vec<accounts::PostRow>,
     bare_posts: Vec<accounts::BarePost>,
+    /// Work that spans show outside of every call of their source.
+    work: Vec<(Timestamp, Timestamp)>,
+    /// Sources with a crash that nothing tells the time of.
+    crashed: Vec<SourceId>,
     lane: Lane,
     /// Something that belongs to the capture was not read, and is no source.
     unread: bool,
@@ -335,8 +354,13 @@ impl Correlator {
             Kind::Span(span) => self.span(event, mark, span),
             Kind::Summary(summary) => self.summary(event, mark, summary),
             Kind::Access(access) => self.access_line(event, mark, access),
-            Kind::Pollution => self.strand_event(event, mark, StrandFact::Pollution, 0, None),
+            Kind::Pollution => {
+                self.noise(event);
+                self.strand_event(event, mark, StrandFact::Pollution, 0, None);
+            }
             Kind::Trouble(trouble) => {
+                self.noise(event);
+                self.crash(event, trouble.kind);
                 let name = trouble.name.or(Some(trouble.class)).map(|name| self.case.symbols.intern(name));
                 self.strand_event(event, mark, StrandFact::Trouble(trouble.kind), 0, name);
             }

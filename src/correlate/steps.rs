@@ -1,9 +1,9 @@
-//! Phase events, remarks, spans and summaries: what parties state about calls and processes.
+//! Phase events, remarks and summaries: what parties state about calls and processes.
 
 use super::{AnswerFacts, AnswerKind, Author, Correlator, Mark, RpcId, Seen, Strand, StrandFact};
 use crate::{
     event::{
-        CallKey, Direction, Event, PhaseEvent, Remark, RemarkKind, Span, SpanRole, Step, StepDetail, Summary, Witness,
+        CallKey, ContentKind, Direction, Event, PhaseEvent, Remark, RemarkKind, Step, StepDetail, Summary, Witness,
     },
     symbol::Symbol,
 };
@@ -175,7 +175,7 @@ impl Correlator {
     fn about_call(&mut self, event: &Event<'_>, mark: Mark, step: &Step<'_>, strand: u32, seen: Seen) {
         let witness = self.witness_of(event);
         match self.call_of(strand, step.call, "tools/call") {
-            Some(call) => self.sight(call, seen, witness, mark, 0),
+            Some(call) => self.sight(call, seen, witness, mark, gate_number(step.detail)),
             None => self.strand_event(event, mark, StrandFact::Step(step.event), 0, None),
         }
     }
@@ -211,6 +211,11 @@ impl Correlator {
     }
 
     pub(super) fn remark(&mut self, event: &Event<'_>, mark: Mark, remark: &Remark<'_>) {
+        if remark.kind == RemarkKind::FileWritten {
+            // No call of another record is named, and every program writes files: only its time counts.
+            self.lane.stray(mark.at);
+            return;
+        }
         let strand = self.strand(event, mark);
         let witness = self.witness_of(event);
         let call = self.remark_call(strand, remark);
@@ -280,76 +285,6 @@ impl Correlator {
         (fits && !stirred && !waited).then_some(last)
     }
 
-    pub(super) fn span(&mut self, event: &Event<'_>, mark: Mark, span: &Span<'_>) {
-        let strand = self.strand(event, mark);
-        let revision = self.intern(span.revision);
-        if let Some(revision) = revision {
-            let facts = &mut self.case.strands[strand as usize];
-            facts.revision = facts.revision.or(Some((revision, mark)));
-        }
-        let call = self.span_call(mark, span, strand);
-        self.lane.spans.insert(span.span, (span.parent, call.unwrap_or(super::NONE)));
-        if let Some(reach) = span.reach {
-            let contact = self.add_contact(event, mark, reach);
-            self.lane.span_contacts.push((contact, span.parent));
-        }
-    }
-
-    fn span_call(&mut self, mark: Mark, span: &Span<'_>, strand: u32) -> Option<u32> {
-        let method = span.call.method.filter(|method| !method.starts_with("notifications/"))?;
-        if !matches!(span.role, SpanRole::Client | SpanRole::Server) {
-            return None;
-        }
-        let server = span.role == SpanRole::Server;
-        let id = span.call.id.map_or(RpcId::Unknown, |id| self.rpc_id(id));
-        let witness = if server { Witness::Server } else { Witness::Client };
-        // Instrumentations nest: a second span of the same side and id inside the first is the same call.
-        if let Some(call) = self.lane.spans.get(&span.parent).map(|(_, call)| *call).filter(|call| *call != super::NONE)
-        {
-            let facts = &self.case.calls[call as usize];
-            if facts.witness == witness && facts.id == id {
-                return Some(call);
-            }
-        }
-        let method = self.case.symbols.intern(method);
-        let target = self.intern(span.call.tool);
-        let asked = if server { Seen::Received } else { Seen::Sent };
-        let call = self.open_call(strand, id, method, target, Direction::ToServer, asked, witness, mark);
-        let revision = self.intern(span.revision);
-        self.close_call(call);
-        let ended = span.ended.map(|ended| self.mark(mark.origin, Some(ended)));
-        let facts = &mut self.case.calls[call as usize];
-        facts.revision = revision;
-        facts.thin = true;
-        let raised = span.failed && !span.tool_error && span.code.is_none();
-        if let Some(ended) = ended.filter(|_| raised) {
-            // An exception ended the span: no answer is on record, on neither side.
-            self.sight(call, if server { Seen::HandlerDone } else { Seen::CallFailed }, witness, ended, 0);
-        } else if let Some(ended) = ended {
-            facts.answered = Some(ended);
-            facts.answered_as = if server { Seen::Responded } else { Seen::Delivered };
-            facts.answer = span_answer(span);
-        }
-        Some(call)
-    }
-
-    /// Contacts of spans belong to the call of the nearest ancestor that is one.
-    pub(super) fn settle_span_contacts(&mut self) {
-        for (contact, parent) in std::mem::take(&mut self.lane.span_contacts) {
-            let mut at = parent;
-            for _ in 0..64 {
-                let Some(&(above, call)) = self.lane.spans.get(&at) else { break };
-                if call != super::NONE {
-                    let slot = &mut self.case.contacts[contact as usize];
-                    slot.call = call;
-                    slot.bound = super::Basis::SelfReported;
-                    break;
-                }
-                at = above;
-            }
-        }
-    }
-
     pub(super) fn summary(&mut self, event: &Event<'_>, mark: Mark, summary: &Summary<'_>) {
         let strand = self.strand(event, mark);
         let id = summary.call.id.map_or(RpcId::Unknown, |id| self.rpc_id(id));
@@ -383,7 +318,7 @@ impl Correlator {
             facts.answered_as = if summary.by_server { Seen::Responded } else { Seen::Delivered };
             facts.answer = answer;
         }
-        if summary.timed_out && answer.kind == AnswerKind::NotSent {
+        if summary.timed_out && summary.outcome == Some("NOT_SENT") {
             // Who waited had sent something.
             self.sight(call, Seen::TimedOut, witness, ended, 0);
         }
@@ -398,6 +333,16 @@ const AT_ONCE: i64 = 2 * crate::time::SECOND;
 
 /// No exit code was recorded.
 pub(super) const NO_CODE: i64 = i64::MIN;
+
+/// The bits of an authorization's number: it names one action of the call; it speaks of something done already.
+pub const ONE_ACTION: i32 = 1;
+/// See [`ONE_ACTION`].
+pub const BEHIND_WORK: i32 = 2;
+
+fn gate_number(detail: StepDetail<'_>) -> i32 {
+    let StepDetail::Gate(scope) = detail else { return 0 };
+    (i32::from(scope.one_action) * ONE_ACTION) | (i32::from(scope.behind_work) * BEHIND_WORK)
+}
 
 fn is_sent(event: PhaseEvent) -> bool {
     event.name().ends_with("_sent")
@@ -430,20 +375,16 @@ fn step_answer(step: &Step<'_>) -> AnswerFacts {
     }
 }
 
-fn span_answer(span: &Span<'_>) -> AnswerFacts {
-    let kind = match span.code {
-        _ if span.tool_error => AnswerKind::ToolError,
-        Some(_) => AnswerKind::Error,
-        None => AnswerKind::Result,
-    };
-    let code = span.code.and_then(|code| i32::try_from(code).ok());
-    AnswerFacts {
-        kind,
-        author: Author::Server,
-        code: code.unwrap_or(0),
-        has_code: code.is_some(),
-        ..AnswerFacts::default()
-    }
+/// Whether a summary records that something was posted, or came back: then its word that nothing was sent is none. The
+/// number of posts must stand there.
+fn tells_of_sending(summary: &Summary<'_>) -> bool {
+    let answered = !summary.statuses.is_empty()
+        || summary.events.is_some_and(|events| events > 0)
+        || summary.code.is_some()
+        || summary.content != ContentKind::Unknown
+        || summary.retry_after.is_some();
+    let retried = summary.retry_origin.is_some_and(|origin| origin != "none");
+    summary.posts != Some(0) || answered || retried || summary.cancelled
 }
 
 /// The client's claim, used where the wire is not present.
@@ -459,7 +400,7 @@ fn summary_answer(summary: &Summary<'_>, status: u16) -> AnswerFacts {
         "INVALID_TOOL_RESULT" => AnswerKind::InvalidResult,
         "INPUT_REQUIRED" => AnswerKind::InputRequired,
         "TASK_STARTED" => AnswerKind::Task,
-        "NOT_SENT" => AnswerKind::NotSent,
+        "NOT_SENT" if !tells_of_sending(summary) => AnswerKind::NotSent,
         "CANCELLED" | "NO_ANSWER" => AnswerKind::None,
         _ if status != 0 && !(200..300).contains(&status) => AnswerKind::HttpError,
         _ if summary.code.is_some() => AnswerKind::Error,

@@ -24,6 +24,8 @@ pub(super) struct Span {
     source: SourceId,
     from: Timestamp,
     to: Timestamp,
+    /// The last of them, as it is stamped: `to` is where its second may end.
+    last: Timestamp,
     /// They stand behind records with later stamps: their order in the source tells nothing.
     late: bool,
     /// Its stamps name their zone, or an option does.
@@ -85,16 +87,33 @@ pub struct Stray {
     /// The same of sources whose zone nobody knows, by their time within a quarter of an hour: zones differ by whole
     /// quarters. In nanoseconds, ascending.
     local: Vec<i64>,
+    /// Work that traces show and that belongs to no call, by its beginning; instants are placed.
+    work: Vec<(Timestamp, Timestamp)>,
+    /// Sources in which a program crashed at a time that is not told.
+    crashed: Vec<SourceId>,
 }
 
 impl Stray {
     /// Whether a server may have written something, or somebody contacted something, in a window of time that a source
-    /// other than `own` tells of, or `own` out of its order.
+    /// other than `own` tells of, or `own` out of its order or directly behind the window: a pipe may be read late.
     pub fn words_within(&self, own: SourceId, from: Timestamp, to: Timestamp) -> bool {
+        let end = to;
         let (from, to) = (from.0.saturating_sub(SKEW), to.0.saturating_add(SKEW));
         let first = self.words.partition_point(|span| span.from.0 < from.saturating_sub(self.longest));
         let inside = self.words[first..].iter().take_while(|span| span.from.0 <= to);
-        inside.filter(|span| span.source != own || span.late).any(|span| span.to.0 >= from)
+        inside.filter(|span| span.source != own || span.late || span.last > end).any(|span| span.to.0 >= from)
+    }
+
+    /// Whether a trace shows work of nobody that lies inside a window of time.
+    pub fn work_within(&self, from: Timestamp, to: Timestamp) -> bool {
+        let (from, to) = (from.0.saturating_sub(SKEW), to.0.saturating_add(SKEW));
+        let first = self.work.partition_point(|(begin, _)| begin.0 < from);
+        self.work[first..].iter().take_while(|(begin, _)| begin.0 <= to).any(|(_, end)| end.0 <= to)
+    }
+
+    /// Whether a program crashed at a time that nothing tells, by the record of another source.
+    pub fn crash_elsewhere(&self, own: SourceId) -> bool {
+        self.crashed.iter().any(|source| *source != own)
     }
 
     /// A call that another source than `own` records inside a window: what a gateway sends on may look like another call.
@@ -119,23 +138,34 @@ impl Stray {
 }
 
 impl Lane {
-    /// Notes a record that no call will account for.
-    pub(super) fn stray(&mut self, origin: Origin, at: Option<(Timestamp, Stamp)>) {
-        let Some((at, stamp)) = at else {
-            self.timeless = self.timeless.or(Some(Mark { origin, at: None }));
-            return;
-        };
+    /// Notes text that no call will account for.
+    pub(super) fn stray_text(&mut self, origin: Origin, at: Option<(Timestamp, Stamp)>) {
+        match at {
+            Some((at, stamp)) => self.note_words(at, stamp.shape == Shape::Utc, stamp.digits),
+            None => self.timeless = self.timeless.or(Some(Mark { origin, at: None })),
+        }
+    }
+
+    /// Notes a record that no call will account for. Without a time its place in its source has to do.
+    pub(super) fn stray(&mut self, at: Option<Timestamp>) {
+        if let (Some(at), Some(facts)) = (at, &self.facts) {
+            self.note_words(at, facts.shape == Some(Shape::Utc), facts.digits);
+        }
+    }
+
+    fn note_words(&mut self, at: Timestamp, zoned: bool, digits: u8) {
         let Some(facts) = &self.facts else { return };
         let late = facts.last.is_some_and(|last| at < last);
-        let zoned = stamp.shape == Shape::Utc || self.zone.is_some();
+        let zoned = zoned || self.zone.is_some();
         // A stamp of whole seconds may mean any instant of its second.
-        let rest = if stamp.digits == 0 { SECOND - 1 } else { 0 };
+        let rest = if digits == 0 { SECOND - 1 } else { 0 };
         let to = Timestamp(at.0.saturating_add(rest));
         match self.words.last_mut() {
             Some(span) if span.late == late && at >= span.from && at.0.saturating_sub(span.to.0) <= NEAR => {
                 span.to = span.to.max(to);
+                span.last = span.last.max(at);
             }
-            _ => self.words.push(Span { source: SourceId(self.source), from: at, to, late, zoned }),
+            _ => self.words.push(Span { source: SourceId(self.source), from: at, to, last: at, late, zoned }),
         }
     }
 }
@@ -159,6 +189,8 @@ impl Correlator {
         let told: Vec<Mark> = nobodys.chain(at_work.iter().map(|event| event.mark)).collect();
         let mut words: Vec<Span> = self.words.iter().filter_map(|span| self.place(*span)).collect();
         words.extend(told.iter().filter_map(|mark| self.place(self.span_at(*mark)?)));
+        let mut work = self.work.clone();
+        work.sort_unstable();
         words.sort_unstable_by_key(|span| (span.from, span.source));
         self.case.stray = Stray {
             broken: Times::of(&self.case, broken.map(|event| event.mark)),
@@ -169,6 +201,8 @@ impl Correlator {
             timeless: self.timeless,
             local: self.local(),
             asked: self.requests(),
+            work,
+            crashed: self.crashed.clone(),
             longest: words.iter().map(|span| span.to.0.saturating_sub(span.from.0)).max().unwrap_or(0),
             words,
         };
@@ -179,14 +213,19 @@ impl Correlator {
         let rest = if source.digits == 0 { SECOND - 1 } else { 0 };
         let (from, to) = (mark.at?, Timestamp(mark.at?.0.saturating_add(rest)));
         let zoned = source.shape == Some(Shape::Utc);
-        Some(Span { source: mark.origin.source, from, to, late: false, zoned })
+        Some(Span { source: mark.origin.source, from, to, last: from, late: false, zoned })
     }
 
     /// A span on the common clock.
     fn place(&self, span: Span) -> Option<Span> {
         let source = &self.case.sources[span.source.0 as usize];
         let placed = |at: Timestamp| Timestamp(at.0.saturating_add(source.shift));
-        (span.zoned || source.aligned).then(|| Span { from: placed(span.from), to: placed(span.to), ..span })
+        (span.zoned || source.aligned).then(|| Span {
+            from: placed(span.from),
+            to: placed(span.to),
+            last: placed(span.last),
+            ..span
+        })
     }
 
     /// When calls that may have an effect were asked, in order.
@@ -285,7 +324,8 @@ mod tests {
     use super::*;
 
     fn span(source: u32, from: i64, to: i64, late: bool) -> Span {
-        Span { source: SourceId(source), from: Timestamp(from * SECOND), to: Timestamp(to * SECOND), late, zoned: true }
+        let (from, to) = (Timestamp(from * SECOND), Timestamp(to * SECOND));
+        Span { source: SourceId(source), from, to, last: to, late, zoned: true }
     }
 
     #[test]
@@ -296,7 +336,7 @@ mod tests {
             |own, from, to| stray.words_within(SourceId(own), Timestamp(from * SECOND), Timestamp(to * SECOND));
         assert!(within(0, 8, 10) && within(0, 21, 25) && within(0, 0, 40));
         assert!(!within(0, 10, 19) && !within(0, 22, 29) && !within(0, 31, 40));
-        assert!(!within(1, 0, 25));
+        assert!(!within(1, 0, 25) && !within(1, 3, 9));
         assert!(within(2, 30, 31) && within(1, 30, 31));
     }
 
@@ -306,5 +346,26 @@ mod tests {
         let within = |from: i64, to: i64| stray.words_maybe_within(Timestamp(from * SECOND), Timestamp(to * SECOND));
         assert!(within(7202, 7203) && within(600, 600) && within(898, 901) && within(0, 2000));
         assert!(!within(7205, 7209) && !within(500, 598) && !within(880, 890));
+    }
+
+    #[test]
+    fn what_stands_directly_behind_an_answer_may_have_been_read_late() {
+        let at = |milliseconds: i64| Timestamp(milliseconds * MILLISECOND);
+        let written = |from, to| {
+            let words =
+                vec![Span { source: SourceId(1), from: at(from), to: at(to), last: at(to), late: false, zoned: true }];
+            Stray { words, longest: (to - from) * MILLISECOND, ..Stray::default() }
+        };
+        let after = |stray: Stray| stray.words_within(SourceId(1), at(1000), at(2000));
+        assert!(after(written(2010, 2010)) && after(written(990, 2010)));
+        assert!(!after(written(1990, 1990)) && !after(written(2060, 2070)));
+    }
+
+    #[test]
+    fn work_counts_where_it_lies_inside() {
+        let at = |seconds: i64| Timestamp(seconds * SECOND);
+        let stray = Stray { work: vec![(at(1), at(9)), (at(3), at(4))], ..Stray::default() };
+        assert!(stray.work_within(at(2), at(5)) && stray.work_within(at(1), at(9)));
+        assert!(!stray.work_within(at(4), at(9)) && !stray.work_within(at(2), at(3)));
     }
 }

@@ -201,10 +201,21 @@ pub enum StepDetail<'a> {
         /// `error_code` or `code`.
         code: Option<i64>,
     },
-    /// Why authorization was denied, or a call ended.
+    /// What a gate was asked or said.
+    Gate(GateScope),
+    /// Why a call ended.
     Reason(&'a str),
     /// The last event that a deadline report names.
     LastEvent(PhaseEvent),
+}
+
+/// What an authorization is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GateScope {
+    /// It names one action: an id, a host, a channel or a path. The call may have others.
+    pub one_action: bool,
+    /// Its reason speaks of an answer, or of something that was done: the gate stands behind the work.
+    pub behind_work: bool,
 }
 
 /// Why a process could not be created.

@@ -106,6 +106,8 @@ pub enum RemarkKind {
     HiddenRetry,
     /// Kernel trace: calls of the network are recorded in it.
     NetworkTraced,
+    /// Kernel trace: the process wrote to a file of its host, or changed one.
+    FileWritten,
     /// Level or sampling of the log changed: coverage ends here.
     LevelChanged,
     /// Kernel: the process in `keys.pid` was made by the process in `number`.

@@ -173,8 +173,9 @@ pub struct ResultShape {
     pub result_type: ResultType,
     /// `task` is an object (2025-11-25 `CreateTaskResult`).
     pub task: bool,
-    /// `structuredContent` is there.
-    pub structured: bool,
+    /// Something stands beside the words of a failed tool result that no SDK puts there by itself: more content,
+    /// `structuredContent`, `_meta`.
+    pub beside: bool,
     /// `capabilities` declares `tools`.
     pub serves_tools: bool,
     /// Wording of the first text of a failed tool result.
@@ -220,6 +221,8 @@ pub struct ErrorShape<'a> {
     pub wording: Wording,
     /// The tool the message names ("Unknown tool: X").
     pub named: Option<&'a str>,
+    /// `data` stands beside the message.
+    pub beside: bool,
 }
 
 /// What an error text says, as far as it decides something (the texts are in `wording`).

@@ -65,6 +65,19 @@ pub enum Call<'a> {
         /// File descriptor.
         fd: i32,
     },
+    /// A file of this host was opened for writing. `door` where another program, or a device, stands behind the name.
+    Opened {
+        /// File descriptor.
+        fd: i32,
+        /// What is written to it goes further.
+        door: bool,
+    },
+    /// A file of this host was made, renamed, cut or removed.
+    FileChanged,
+    /// Something goes out, or may, by a way that the trace does not show: its name.
+    Hidden(&'a str),
+    /// strace says that it follows this thread.
+    Attached,
     /// Bytes were read from a descriptor.
     Receive {
         /// File descriptor.

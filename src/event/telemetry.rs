@@ -28,6 +28,8 @@ pub struct Span<'a> {
     pub code: Option<i64>,
     /// Contact with the outside, for HTTP, database and messaging spans.
     pub reach: Option<&'a Reach<'a>>,
+    /// It shows work that is neither a request of the protocol, nor a contact, nor a refusal by HTTP.
+    pub work: bool,
     /// `service.name` of the resource.
     pub service: Option<&'a str>,
 }

@@ -121,21 +121,24 @@ pub fn named(name: &str) -> Option<&'static Format> {
 ///
 /// Several line formats may be mixed in one file: a record that the format of its input does not know is offered to
 /// the other line formats, and at last read as free text.
-pub fn decode<'a>(format: Option<&'static Format>, record: &Record<'a>, sink: &mut Sink<'a>) {
+///
+/// Returns whether it is a record of that format.
+pub fn decode<'a>(format: Option<&'static Format>, record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     if let Some(format) = format
         && (format.decode)(record, sink)
     {
-        return;
+        return true;
     }
     for other in FORMATS.iter().filter(|other| matches!(other.framing, Framing::Lines)) {
         if format.is_none_or(|format| format.name != other.name) && (other.decode)(record, sink) {
-            return;
+            return false;
         }
     }
     if format.is_some_and(|format| format.json_lines) && record.text.starts_with('{') {
         note_damage(record, sink);
     }
     clue::read(record.text, &Body::bare(*record), sink);
+    false
 }
 
 /// Tells of a line that begins as a JSON object and is none: cut, torn, with values that JSON does not have, or glued to

@@ -327,6 +327,8 @@ impl<'a> Raw<'a> {
             tool: attributes.tool.or_else(|| tool(name)),
         };
         let reach = if mcp { None } else { outside::reach(attributes, role, failed, record.arena) };
+        let refusal =
+            role == SpanRole::Server && attributes.http_status.is_some_and(|status| (400..500).contains(&status));
         let span = Span {
             name,
             role,
@@ -340,6 +342,7 @@ impl<'a> Raw<'a> {
             // Of an HTTP span the number would be a status.
             code: attributes.code.or_else(|| attributes.error.filter(|_| mcp).and_then(|error| error.parse().ok())),
             reach,
+            work: !mcp && reach.is_none() && !refusal,
             service: scope.service,
         };
         Event { origin: record.origin, at: self.started, witness, keys, kind: Kind::Span(record.arena.alloc(span)) }

@@ -4,7 +4,7 @@
 
 use super::{Format, Head};
 use crate::{
-    event::{CallKey, Event, Keys, Kind, Remark, RemarkKind, Syscall, Witness},
+    event::{Call, Event, Keys, Kind, Syscall, Witness},
     frame::Framing,
     record::{Record, Sink},
     time::Stamp,
@@ -59,21 +59,14 @@ fn sniff(head: &Head<'_>) -> bool {
 
 fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     let Ok((_, line)) = line::line(record.text) else {
-        if is_attach_note(record.text) {
-            sink.push(event(record, None, Kind::Text(record.text)));
-            return true;
-        }
-        return false;
+        let Some(syscall) = note(record.text) else { return false };
+        sink.push(event(record, None, Kind::Syscall(syscall)));
+        return true;
     };
     let mut push = |call| sink.push(event(record, line.at, Kind::Syscall(Syscall { thread: line.thread, call })));
     match line.what {
         What::Call { name, arguments, result } => call::read(name, arguments, result, record.arena, &mut push),
         What::Mark(call) => push(call),
-    }
-    if let What::Call { name: name @ ("io_uring_setup" | "io_uring_enter"), .. } = line.what {
-        let remark =
-            Remark { kind: RemarkKind::LevelChanged, call: CallKey::default(), number: None, name: Some(name) };
-        sink.push(event(record, line.at, Kind::Remark(remark)));
     }
     true
 }
@@ -82,7 +75,16 @@ fn event<'a>(record: &Record<'a>, at: Option<Stamp>, kind: Kind<'a>) -> Event<'a
     Event { origin: record.origin, at, witness: Some(Witness::Network), keys: Keys::default(), kind }
 }
 
-/// What strace says about itself while attaching.
+/// What strace says about itself: which thread it follows, and that it follows one no more or could not write.
+fn note(line: &str) -> Option<Syscall<'_>> {
+    let rest = line.strip_prefix("strace: ")?;
+    let number = |text: &str| text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
+    let thread = rest.strip_prefix("Process ").map_or(0, number);
+    let call = if rest.ends_with(" attached") && thread != 0 { Call::Attached } else { Call::Hidden("strace") };
+    Some(Syscall { thread, call })
+}
+
+/// What strace writes before the first call.
 fn is_attach_note(line: &str) -> bool {
     line.strip_prefix("strace: ").is_some_and(|rest| rest.starts_with("Process ") || rest.starts_with("attach"))
 }
@@ -285,11 +287,55 @@ mod tests {
     #[test]
     fn use_of_io_uring_ends_the_coverage() {
         let arena = Bump::new();
-        let sink = format::decode_lines(Some(&FORMAT), "7 io_uring_setup(64, {flags=0}) = 9", &arena);
-        assert!(
-            sink.events
-                .iter()
-                .any(|event| matches!(event.kind, Kind::Remark(Remark { kind: RemarkKind::LevelChanged, .. })))
-        );
+        for name in ["io_uring_setup", "io_uring_register", "syscall_425", "syscall_0x1a9", "msgsnd", "mq_timedsend"] {
+            let line = arena.alloc_str(&format!("7 {name}(64, 0x7f) = 9"));
+            assert_eq!(one(line, &arena), Call::Hidden(name));
+        }
+        for (line, call) in [
+            (r#"7 mount("srv:/x", "/mnt", "nfs", 0, NULL) = 0"#, Call::Hidden("mount")),
+            (r#"7 mount("srv:/x", "/mnt", "nfs", 0, NULL) = -1 EPERM (Operation not permitted)"#, Call::Other),
+            ("7 ioctl(5, USBDEVFS_BULK, 0x7ff) = 3", Call::Hidden("ioctl")),
+            ("7 ioctl(5, TCGETS, 0x7ff) = 0", Call::Other),
+            ("strace: Process 7 detached", Call::Hidden("strace")),
+            ("strace: Process 7 attached", Call::Attached),
+            ("strace: write: No space left on device", Call::Hidden("strace")),
+        ] {
+            assert_eq!(one(line, &arena), call, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_moved_between_descriptors_is_sent_on_the_one_that_takes_it() {
+        let arena = Bump::new();
+        for (line, taker) in [
+            ("7 splice(5, NULL, 7, NULL, 4096, 0) = 4096", 7),
+            ("7 tee(5, 6, 4096, 0) = 4096", 6),
+            ("7 vmsplice(4, [{iov_base=0x7f, iov_len=9}], 1, 0) = 9", 4),
+            ("7 sendfile(7, 5, NULL, 4096) = 4096", 7),
+            ("7 copy_file_range(5, NULL, 8, NULL, 9, 0) = 9", 8),
+        ] {
+            assert!(matches!(one(line, &arena), Call::Send { fd, .. } if fd == taker), "{line}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_opened_for_writing_are_told_from_doors() {
+        let arena = Bump::new();
+        for (path, flags, opened) in [
+            ("/var/ledger.db", "O_RDWR|O_CREAT", Some(false)),
+            ("/run/payd.fifo", "O_WRONLY", Some(true)),
+            ("/dev/ttyUSB0", "O_RDWR", Some(true)),
+            ("/dev/null", "O_WRONLY", None),
+            ("/var/ledger.db", "O_RDONLY|O_CLOEXEC", None),
+        ] {
+            let line = arena.alloc_str(&format!(r#"7 openat(AT_FDCWD, "{path}", {flags}) = 5"#));
+            let calls: Vec<_> = calls(line, &arena).into_iter().map(|(_, call)| call).collect();
+            let opened = opened.map(|door| Call::Opened { fd: 5, door });
+            assert_eq!(
+                calls,
+                [Some(Call::Close { fd: 5 }), opened].into_iter().flatten().collect::<Vec<_>>(),
+                "{path}"
+            );
+        }
     }
 }

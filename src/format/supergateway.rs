@@ -63,7 +63,13 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     if first.starts_with("Child non-JSON:") {
         bridge.push(Keys::default(), Kind::Pollution, sink);
     } else if let Some((direction, keys, body)) = forwarded(text) {
-        bridge.messages(direction, keys, body, sink);
+        // What stands behind a message that is whole is no part of it: some child wrote it.
+        let line = forwarded(first).map(|(.., line)| line).filter(|_| end < text.trim_end().len());
+        let line = line.filter(|line| jsonrpc::read(line, record.arena).0 != [Rpc::Malformed]);
+        bridge.messages(direction, keys, line.unwrap_or(body), sink);
+        if line.is_some() {
+            bridge.lines(TAG.len() + end, Some(Witness::Server), sink);
+        }
         return true;
     } else if !bridge.state(first, sink) {
         clue::read(first, &bridge.body(Keys::default(), Some(Witness::Proxy)), sink);

@@ -1,6 +1,6 @@
 //! What is used of the `result` or `error` of an answer.
 
-use std::fmt;
+use std::{collections::HashMap, fmt};
 
 use serde::{
     Deserializer,
@@ -54,7 +54,8 @@ impl<'a> Visitor<'a> for ResultSeed<'_, 'a> {
                 }
                 "resultType" => shape.result_type = result_type(map.next_value_seed(reader.text())?),
                 "task" => shape.task = map.next_value::<&'a RawValue>()?.get().starts_with('{'),
-                "structuredContent" => shape.structured = map.next_value::<&'a RawValue>()?.get() != "null",
+                "structuredContent" => shape.beside |= map.next_value::<&'a RawValue>()?.get() != "null",
+                "_meta" => shape.beside |= tells(map.next_value::<&'a RawValue>()?.get()),
                 "capabilities" => shape.serves_tools = declares_tools(map.next_value::<&'a RawValue>()?.get()),
                 "tools" => tools = Some(map.next_value::<&'a RawValue>()?.get()),
                 "nextCursor" => partial = map.next_value::<&'a RawValue>()?.get() != "null",
@@ -70,6 +71,7 @@ impl<'a> Visitor<'a> for ResultSeed<'_, 'a> {
                     }
                 }
                 _ => {
+                    shape.beside = true;
                     map.next_value::<IgnoredAny>()?;
                 }
             }
@@ -79,9 +81,7 @@ impl<'a> Visitor<'a> for ResultSeed<'_, 'a> {
         } else if let Some(raw) = tools {
             detail = Detail::Tools(reader.arena().alloc(tool_list(raw, partial, reader)));
         }
-        let named;
-        (shape.wording, named) =
-            content.filter(|_| shape.failed).map_or((Wording::Other, None), |raw| first_text(raw, reader));
+        let named = content.filter(|_| shape.failed).and_then(|raw| words(raw, reader, &mut shape));
         Ok((shape, detail, named))
     }
 }
@@ -95,18 +95,31 @@ fn result_type(name: Option<&str>) -> ResultType {
     }
 }
 
-/// Wording of the first `text` of a content array, and the tool it names.
-fn first_text<'a>(raw: &'a str, reader: &Reader<'a>) -> (Wording, Option<&'a str>) {
+/// Notes the wording of the first `text` of a content array, and whether anything stands beside it; returns the tool
+/// that it names.
+fn words<'a>(raw: &'a str, reader: &Reader<'a>, shape: &mut ResultShape) -> Option<&'a str> {
     #[derive(serde::Deserialize)]
     struct Piece<'a> {
         #[serde(borrow, default)]
         text: Option<&'a RawValue>,
+        #[serde(borrow, default, rename = "_meta")]
+        meta: Option<&'a RawValue>,
     }
-    let nothing = (Wording::Other, None);
-    let Ok(pieces) = serde_json::from_str::<Vec<Piece<'a>>>(raw) else { return nothing };
-    let Some(text) = pieces.first().and_then(|piece| piece.text) else { return nothing };
+    let pieces = serde_json::from_str::<Vec<Piece<'a>>>(raw).ok()?;
+    shape.beside |= pieces.len() != 1 || pieces.iter().any(|piece| piece.meta.is_some_and(|meta| tells(meta.get())));
+    let text = pieces.first()?.text?;
     let mut json = serde_json::Deserializer::from_str(text.get());
-    reader.text().deserialize(&mut json).ok().flatten().map_or(nothing, wording::read)
+    let text = reader.text().deserialize(&mut json).ok().flatten()?;
+    let named;
+    (shape.wording, named) = wording::read(text);
+    named
+}
+
+/// Whether `_meta` or `data` holds anything but what the protocol itself defines.
+fn tells(raw: &str) -> bool {
+    serde_json::from_str::<Option<HashMap<String, &RawValue>>>(raw).map_or(true, |members| {
+        members.into_iter().flatten().any(|(key, _)| !key.starts_with("io.modelcontextprotocol/"))
+    })
 }
 
 /// Whether a server's `capabilities` name `tools`.
@@ -177,7 +190,7 @@ impl<'a> DeserializeSeed<'a> for ErrorSeed<'_, 'a> {
 }
 
 const NO_ERROR_OBJECT: ErrorShape<'static> =
-    ErrorShape { code: None, message_ok: false, wording: Wording::Other, named: None };
+    ErrorShape { code: None, message_ok: false, wording: Wording::Other, named: None, beside: false };
 
 impl<'a> Visitor<'a> for ErrorSeed<'_, 'a> {
     type Value = ErrorShape<'a>;
@@ -196,6 +209,7 @@ impl<'a> Visitor<'a> for ErrorSeed<'_, 'a> {
                         (shape.wording, shape.named) = wording::read(message);
                     }
                 }
+                Some("data") => shape.beside = tells(map.next_value::<&'a RawValue>()?.get()),
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }

@@ -27,13 +27,23 @@ pub(super) enum Kind {
     Binary(&'static str),
 }
 
-/// Beginnings of compressed files that have to be unpacked by hand.
+/// Beginnings of files that may hold evidence and have to be unpacked or exported by hand.
 const UNSUPPORTED: &[(&[u8], &str)] = &[
     (b"\xfd7zXZ\0", "xz compression is not supported: unpack it first"),
     (b"\x04\x22\x4d\x18", "lz4 compression is not supported: unpack it first"),
     (b"7z\xbc\xaf\x27\x1c", "7z archives are not supported: unpack it first"),
     (b"Rar!\x1a\x07", "rar archives are not supported: unpack it first"),
+    (b"SQLite format 3\0", "an SQLite database is not read: export its rows as text"),
+    (b"\xd4\xc3\xb2\xa1", CAPTURE),
+    (b"\xa1\xb2\xc3\xd4", CAPTURE),
+    (b"\x4d\x3c\xb2\xa1", CAPTURE),
+    (b"\xa1\xb2\x3c\x4d", CAPTURE),
+    (b"\x0a\x0d\x0d\x0a", CAPTURE),
+    (b"LPKSHHRH", "a systemd journal is not read: export it with `journalctl`"),
+    (b"ElfFile\0", "a Windows event log is not read: export it as text"),
 ];
+
+const CAPTURE: &str = "a packet capture is not read: export it as HAR or text";
 
 /// Beginnings of binary files, with their names.
 const BINARY: &[(&[u8], &str)] = &[
@@ -46,14 +56,6 @@ const BINARY: &[(&[u8], &str)] = &[
     (b"\0asm", "a WebAssembly module"),
     (b"\xca\xfe\xba\xbe", "a Java class or a Mach-O program"),
     (b"\xcf\xfa\xed\xfe", "a Mach-O program"),
-    (b"SQLite format 3\0", "an SQLite database"),
-    (b"\xd4\xc3\xb2\xa1", "a packet capture"),
-    (b"\xa1\xb2\xc3\xd4", "a packet capture"),
-    (b"\x4d\x3c\xb2\xa1", "a packet capture"),
-    (b"\xa1\xb2\x3c\x4d", "a packet capture"),
-    (b"\x0a\x0d\x0d\x0a", "a packet capture"),
-    (b"LPKSHHRH", "a systemd journal"),
-    (b"ElfFile\0", "a Windows event log"),
 ];
 
 /// What an input that begins with these bytes is.
@@ -155,7 +157,8 @@ mod tests {
         assert_eq!(kind(b"\0\0\0\0a log behind a hole\n"), Kind::Text(Charset::Utf8));
         assert_eq!(kind(&[0; PEEK]), Kind::Text(Charset::Utf8));
         assert_eq!(kind(b"\x89PNG\r\n\x1a\nIHDR"), Kind::Binary("a PNG image"));
-        assert_eq!(kind(b"SQLite format 3\0\x10"), Kind::Binary("an SQLite database"));
+        assert!(matches!(kind(b"SQLite format 3\0\x10"), Kind::Unsupported(_)), "it may hold evidence");
+        assert!(matches!(kind(b"LPKSHHRH\0"), Kind::Unsupported(_)));
         assert_eq!(kind(b"BZ history of a project"), Kind::Text(Charset::Utf8));
     }
 

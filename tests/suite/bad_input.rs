@@ -274,3 +274,26 @@ fn the_good_file_has_one_call() {
     fs::write(folder.path().join("a.jsonl"), GOOD).unwrap();
     assert_eq!(calls(&report(folder.path(), "a.jsonl")).len(), 1);
 }
+
+#[test]
+fn a_hint_that_no_record_follows_is_lost_data() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("t.jsonl"), GOOD).unwrap();
+    let wrong = report(folder.path(), "t.jsonl@format=strace");
+    assert!(notices(&wrong).contains(&"not-of-format"), "{:?}", notices(&wrong));
+    assert_eq!(wrong["coverage"]["loss"], "data");
+    let right = report(folder.path(), "t.jsonl@format=trace-jsonl");
+    assert_eq!((notices(&right), right["coverage"]["loss"].as_str()), (Vec::new(), Some("none")));
+}
+
+#[test]
+fn evidence_that_is_not_read_is_lost_data_and_a_picture_is_not() {
+    for (head, loss) in
+        [(&b"SQLite format 3\0\x10"[..], "data"), (b"\xd4\xc3\xb2\xa1\x02\0", "data"), (b"\x89PNG\r\n\x1a\n", "none")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("t.jsonl"), GOOD).unwrap();
+        fs::write(folder.path().join("other"), head).unwrap();
+        assert_eq!(report(folder.path(), ".")["coverage"]["loss"], loss, "{head:?}");
+    }
+}

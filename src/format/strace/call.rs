@@ -2,6 +2,8 @@
 //!
 //! Knows no thread and no time; a descriptor is a number here.
 
+use std::path::Path;
+
 use bumpalo::Bump;
 use nom::{
     Parser,
@@ -42,18 +44,58 @@ pub(super) fn read<'a>(
         "clone" | "clone3" | "fork" | "vfork" => push(call.clone()),
         "connect" => push(call.connect().or(call.unix()).unwrap_or(Call::Other)),
         "getsockopt" => push(call.socket_error()),
-        "sendto" | "sendmsg" | "sendmmsg" | "send" | "write" | "writev" | "pwrite64" | "sendfile" | "sendfile64" => {
-            call.send(push);
-        }
+        "sendto" | "sendmsg" | "sendmmsg" | "send" | "write" | "writev" | "pwrite64" | "pwritev" | "pwritev2"
+        | "sendfile" | "sendfile64" => call.send(push),
+        "splice" | "copy_file_range" => push(call.moved(2)),
+        "tee" => push(call.moved(1)),
+        "vmsplice" => push(call.moved(0)),
+        // Another process hands a descriptor over: it may lead anywhere.
+        "recvmsg" if arguments.contains("SCM_RIGHTS") && !call.failed() => push(Call::Hidden("SCM_RIGHTS")),
         "recvfrom" | "recvmsg" | "recv" | "read" | "readv" => push(call.receive()),
         "close" => push(call.fd().map_or(Call::Other, |fd| Call::Close { fd })),
         "socketpair" | "pipe" | "pipe2" => call.pair(push),
-        "socket" | "accept" | "accept4" | "openat" | "openat2" | "open" | "creat" | "dup" | "dup2" | "dup3"
-        | "epoll_create" | "epoll_create1" | "eventfd" | "eventfd2" | "memfd_create" | "timerfd_create"
-        | "pidfd_open" | "signalfd4" | "inotify_init1" => push(call.new_descriptor()),
+        "openat" | "openat2" | "open" | "creat" => call.open(push),
+        "socket" | "accept" | "accept4" | "dup" | "dup2" | "dup3" | "epoll_create" | "epoll_create1" | "eventfd"
+        | "eventfd2" | "memfd_create" | "timerfd_create" | "pidfd_open" | "signalfd4" | "inotify_init1" => {
+            push(call.new_descriptor());
+        }
         "fcntl" if arguments.contains("F_DUPFD") => push(call.new_descriptor()),
+        "ioctl" if !["USBDEVFS_", "SG_IO", "I2C_", "SPI_"].iter().any(|device| arguments.contains(device)) => {
+            push(Call::Other);
+        }
+        "rename" | "renameat" | "renameat2" | "unlink" | "unlinkat" | "mkdir" | "mkdirat" | "rmdir" | "truncate"
+        | "ftruncate" | "link" | "linkat" | "symlink" | "symlinkat"
+            if !call.failed() =>
+        {
+            push(Call::FileChanged);
+        }
+        _ if goes_unseen(name) && !call.failed() => push(Call::Hidden(name)),
         _ => push(Call::Other),
     }
+}
+
+/// Calls by which something leaves a process on a way that no later line shows: rings and numbers that strace cannot
+/// read, other processes, queues, devices, keys, and file systems that another host serves.
+fn goes_unseen(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "bpf",
+        "fsmount",
+        "fsopen",
+        "ioctl",
+        "keyctl",
+        "mount",
+        "move_mount",
+        "mount_setattr",
+        "msgsnd",
+        "open_tree",
+        "pidfd_getfd",
+        "process_vm_writev",
+        "ptrace",
+        "request_key",
+        "shmat",
+        "socketcall",
+    ];
+    NAMES.contains(&name) || ["io_uring_", "io_submit", "mq_", "syscall_"].iter().any(|start| name.starts_with(start))
 }
 
 /// The path of a Unix socket's address.
@@ -73,6 +115,19 @@ fn is_local(path: &str) -> bool {
 /// A datagram to the kernel, or to one of these sockets.
 fn stays_local(address: &str) -> bool {
     address.starts_with("{sa_family=AF_NETLINK") || unix_path(address).is_some_and(is_local)
+}
+
+/// Devices that keep what is written to them.
+fn is_nowhere(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/zero" | "/dev/full" | "/dev/tty" | "/dev/ptmx" | "/dev/random" | "/dev/urandom")
+        || ["/dev/pts/", "/dev/shm/", "/dev/fd/"].iter().any(|place| path.starts_with(place))
+}
+
+/// Places where a device or another program takes what is written.
+fn is_door(path: &str) -> bool {
+    let path = path.strip_prefix("/var").filter(|rest| rest.starts_with("/run/")).unwrap_or(path);
+    ["/dev/", "/run/", "/var/spool/"].iter().any(|place| path.starts_with(place))
+        || Path::new(path).extension().is_some_and(|end| end == "fifo")
 }
 
 /// What a call returned.
@@ -128,6 +183,33 @@ impl<'a> Parts<'a> {
     fn fd(&self) -> Option<i32> {
         let number: Parsed<'_, _> = map_res(digit1, str::parse).parse(self.arguments);
         Some(number.ok()?.1)
+    }
+
+    fn failed(&self) -> bool {
+        self.outcome.value.is_some_and(|value| value < 0)
+    }
+
+    /// Bytes went to the descriptor in the argument with that number; what they are the trace does not show.
+    fn moved(&self, number: usize) -> Call<'a> {
+        let taker: Parsed<'_, _> = map_res(digit1, str::parse).parse(self.argument(number));
+        match taker {
+            Ok((_, fd)) if self.outcome.value.is_none_or(|value| value > 0) => {
+                Call::Send { fd, method: None, path: None, pairs: Pairs::default() }
+            }
+            _ => Call::Other,
+        }
+    }
+
+    /// A descriptor of a file, and whether something may be written to it.
+    fn open(&self, push: &mut dyn FnMut(Call<'a>)) {
+        let call = self.new_descriptor();
+        push(call);
+        let path =
+            string(self.argument(usize::from(self.name.starts_with("openat")))).map_or("", |(_, (path, _))| path);
+        let writes = self.name == "creat" || ["O_WRONLY", "O_RDWR"].iter().any(|flag| self.arguments.contains(flag));
+        if let (Call::Close { fd }, true, false) = (call, writes, is_nowhere(path)) {
+            push(Call::Opened { fd, door: is_door(path) });
+        }
     }
 
     fn exec(&self) -> Call<'a> {

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::CallVerdict;
 use crate::{
     correlate::{AnswerFacts, AnswerKind, Case, NONE, Seen},
-    event::{Direction, Witness},
+    event::{Direction, Witness, Wording},
     judge::RunFacts,
     symbol::Symbol,
 };
@@ -49,6 +49,7 @@ fn plain(case: &Case, runs: &[RunFacts<'_>], index: u32) -> Option<Plain> {
     let open = matches!(call.answer.kind, AnswerKind::None | AnswerKind::NotSent);
     let simple = !open
         && call.answer.kind != AnswerKind::NotCaptured
+        // What refuses is weighed by times and by what stands beside it.
         && !may_be_refusal(&call.answer)
         && call.sightings == NONE
         && call.http == NONE
@@ -73,5 +74,7 @@ fn plain(case: &Case, runs: &[RunFacts<'_>], index: u32) -> Option<Plain> {
 
 /// Whether a rule may call the request refused: then it asks what else was told in that time, and by whom.
 fn may_be_refusal(answer: &AnswerFacts) -> bool {
-    answer.names_target || answer.has_code && (-32700..=-32600).contains(&answer.code)
+    answer.wording != Wording::Other
+        || answer.names_target
+        || answer.has_code && (-32700..=-32600).contains(&answer.code)
 }

@@ -12,7 +12,7 @@ pub(super) static RULE: RestartRule = RestartRule {
     title: "The whole life of the process is covered",
     doc: Doc {
         means: "A kernel trace follows the process from its first program to its end and shows no contact outside a call.",
-        recognized: "A trace of the network over the whole life (class A), no bytes sent on a socket whose peer the trace does not show, every call answered, the process's own exit on record: safe. With calls open it is a condition, as it is with a server's own log only (class B).",
+        recognized: "A trace of the network over the whole life (class A), no bytes sent on a socket whose peer the trace does not show, nothing that a trace cannot follow (io_uring, calls without a name, queues, mounts, devices, descriptors from others), no line that is cut or foreign, no clock that goes back, no thread without a line, every call answered, the process's own exit on record: safe. With calls open it is a condition, as it is with a server's own log only (class B).",
         is_not: "A statement about local files: a start may rewrite them, as every start does.",
         to_do: "Start it.",
     },
@@ -57,4 +57,52 @@ fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
     };
     let reason = "The server's log, which records attempts, shows none outside a call.";
     Some(Opinion::safe_if(RULE.id, condition, reason, Helps::Unknown, proof))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::{retry::Caution, testing::judged};
+
+    const LIFE: &str = r#"{"run_id":"r","server_name":"acme","phase":"launch","event":"spawned","at":"2026-07-22T14:00:00.000Z","pid":7}
+{"run_id":"r","server_name":"acme","phase":"launch","event":"exited","exit_code":0,"at":"2026-07-22T14:00:09.000Z","pid":7}"#;
+
+    fn verdict(line: &str) -> Caution {
+        let trace = format!(
+            r#"7 14:00:00.000000 execve("/usr/bin/node", ["node", "s.js"], 0x7ffc /* 9 vars */) = 0
+7 14:00:01.000000 connect(3, {{sa_family=AF_UNIX, sun_path="/dev/log"}}, 110) = 0
+7 14:00:01.100000 sendto(3, "<30>up", 6, 0, NULL, 0) = 6
+{line}
+7 14:00:09.000000 exit_group(0)       = ?
+7 14:00:09.000001 +++ exited with 0 +++"#
+        );
+        let (_, verdicts) = judged(&[LIFE, &trace]);
+        verdicts.runs[0].restart.verdict
+    }
+
+    #[test]
+    fn what_a_trace_does_not_show_ends_its_coverage() {
+        for line in [
+            "7 14:00:02.000000 brk(NULL) = 0x55",
+            r#"7 14:00:02.000000 openat(AT_FDCWD, "/var/log/acme.log", O_WRONLY|O_CREAT, 0644) = 5"#,
+            "strace: Process 7 attached",
+        ] {
+            assert_eq!(verdict(line), Caution::Safe, "{line}");
+        }
+        for line in [
+            "strace: Process 8 attached",
+            "strace: Process 8 detached",
+            "strace: write: No space left on device",
+            "7 14:00:02.000000 syscall_425(0x8, 0x7f) = 5",
+            "7 14:00:02.000000 io_uring_register(5, 0, 0x7f, 1) = 0",
+            "7 14:00:02.000000 splice(5, NULL, 7, NULL, 4096, 0) = 4096",
+            r#"7 14:00:02.000000 mount("srv:/x", "/mnt", "nfs", 0, NULL) = 0"#,
+            r#"7 14:00:02.000000 msgsnd(5, {1, "pay"}, 3, 0) = 0"#,
+            r#"7 14:00:02.000000 openat(AT_FDCWD, "/dev/ttyUSB0", O_RDWR) = 5"#,
+            "7 14:00:02.000000 clone3({flags=CLONE_VM|CLONE_FILES|CLONE_THREAD}, 88) = 8",
+            "7 13:59:50.000000 brk(NULL) = 0x55",
+            "7 14:00:02.000000 connect(4, {sa_family=AF_INET, sin_po",
+        ] {
+            assert_eq!(verdict(line), Caution::Unknown, "{line}");
+        }
+    }
 }

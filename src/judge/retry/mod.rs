@@ -248,7 +248,7 @@ pub static RETRY_RULES: &[&RetryRule] = &[
 
 pub(super) use doubt::lacks_the_rest;
 pub(super) use refusal::refused_before_dispatch;
-use refusal::{Refusal, began, earlier_in_doubt, refusal, told_elsewhere, took};
+use refusal::{AT_ONCE, Refusal, began, earlier_in_doubt, refusal, told_elsewhere, took};
 
 /// The rule of an attempt that was told to come back later, without a sign that it had begun.
 pub(super) const REJECTED_BEFORE_WORK: &str = rejected_before_work::RULE.id;

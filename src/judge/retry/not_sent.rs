@@ -26,3 +26,31 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     let reason = "It never left the client.";
     Some(Opinion::new(Caution::Safe, RULE.id, reason, helps, Proof::new(evidence)))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::{retry::Caution, testing::judged};
+
+    fn verdict(summary: &str) -> Caution {
+        let text = format!(
+            r#"{{"client":"c","method":"tools/call","tool":"pay","outcome":"NOT_SENT","jsonrpc":{{"id":1}},{summary}}}"#
+        );
+        let (_, verdicts) = judged(&[&text]);
+        verdicts.calls.values().next().expect("a call").retry.verdict
+    }
+
+    #[test]
+    fn a_summary_that_records_what_came_back_contradicts_itself() {
+        assert_eq!(verdict(r#""postCount":0,"httpStatuses":[],"retryOrigin":"none""#), Caution::Safe);
+        for summary in [
+            r#""postCount":1,"httpStatuses":[]"#,
+            r#""postCount":0,"httpStatuses":[200]"#,
+            r#""postCount":0,"httpStatuses":[],"eventCount":3"#,
+            r#""postCount":null,"httpStatuses":[]"#,
+            r#""postCount":0,"httpStatuses":[],"retryOrigin":"sdk""#,
+            r#""postCount":0,"httpStatuses":[],"abortReason":"user""#,
+        ] {
+            assert_eq!(verdict(summary), Caution::Unknown, "{summary}");
+        }
+    }
+}

@@ -82,7 +82,9 @@ pub(super) fn began(facts: &CallFacts<'_>) -> bool {
 pub(super) fn told_elsewhere(facts: &CallFacts<'_>) -> bool {
     let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.placed(mark));
     let window = place(facts.call.asked).zip(place(facts.call.answered));
-    window.is_some_and(|(from, to)| facts.case.stray.words_within(facts.place().origin.source, from, to))
+    let (own, stray) = (facts.place().origin.source, &facts.case.stray);
+    stray.crash_elsewhere(own)
+        || window.is_some_and(|(from, to)| stray.words_within(own, from, to) || stray.work_within(from, to))
 }
 
 /// Whether a hop lost its upstream behind a request that may be this one.
@@ -123,7 +125,7 @@ pub(super) fn earlier_in_doubt(facts: &CallFacts<'_>) -> bool {
 }
 
 /// A refusal is made at once; what took longer may be about an answer that was made behind it.
-const AT_ONCE: i64 = 2 * SECOND;
+pub(super) const AT_ONCE: i64 = 2 * SECOND;
 
 fn took_long(facts: &CallFacts<'_>) -> bool {
     took(facts).is_some_and(|took| took > AT_ONCE)
@@ -209,7 +211,7 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
         }
     }
     let tool_layer = outcome == Outcome::ToolError || answer.has_code && answer.code == -32602;
-    if !tool_layer || !answer.names_target || facts.blocking().is_some() {
+    if !tool_layer || !answer.names_target || facts.blocking().is_some() || took_long(facts) {
         return None;
     }
     match answer.wording {

@@ -1,6 +1,6 @@
 //! What the rules ask about a run.
 
-use super::{life::Signs, served::Served};
+use super::{life::Signs, listed, served::Served};
 use crate::{
     correlate::{
         AnswerKind, Call, Case, Contact, Mark, Run, Seen, Strand, StrandEvent, StrandFact, ToolsFacts, Transport,
@@ -71,6 +71,7 @@ pub struct RunFacts<'c> {
     restart: OnceLock<Opinion>,
     signs: OnceLock<Signs>,
     served: OnceLock<Served>,
+    list_is_whole: OnceLock<bool>,
 }
 
 impl<'c> RunFacts<'c> {
@@ -103,6 +104,7 @@ impl<'c> RunFacts<'c> {
             restart: OnceLock::new(),
             signs: OnceLock::new(),
             served: OnceLock::new(),
+            list_is_whole: OnceLock::new(),
         };
         facts.read_events();
         facts.read_contacts();
@@ -271,6 +273,13 @@ impl<'c> RunFacts<'c> {
         let pages =
             self.strands.iter().flat_map(|strand| &strand.tools).any(|list| list.partial && !list.tools.is_empty());
         self.tools.filter(|list| !list.partial && !list.invalid && !pages)
+    }
+
+    /// The complete tool list where it shows that the server has no such tool, nor one under a name akin to it.
+    pub(in crate::judge) fn list_without(&self, tool: Symbol) -> Option<&'c ToolsFacts> {
+        let list = self.complete_tools()?;
+        let whole = || *self.list_is_whole.get_or_init(|| listed::is_whole(self));
+        (!listed::names_akin(self, list, tool) && whole()).then_some(list)
     }
 
     /// Server name.

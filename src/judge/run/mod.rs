@@ -2,6 +2,7 @@
 
 mod facts;
 mod life;
+mod listed;
 mod questions;
 mod served;
 mod stop;

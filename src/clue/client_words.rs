@@ -4,8 +4,9 @@
 
 use super::{Clue, scan};
 use crate::{
-    event::{CallKey, Keys, Kind, Remark, RemarkKind, Witness},
+    event::{CallKey, Keys, Kind, Remark, RemarkKind, Witness, Wording},
     record::{Body, Sink},
+    wording,
 };
 
 /// Plain words of clients.
@@ -43,6 +44,7 @@ fn read<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
     };
     let Some((number, end)) = rest.split_once(' ').filter(|_| !before.contains(' ')) else { return false };
     let kind = match end {
+        end if end.starts_with("failed") && wording::read(end).0 == Wording::TimedOut => RemarkKind::TimedOut,
         end if end.starts_with("failed") => RemarkKind::CallFailed,
         end if end.starts_with("succeeded") => RemarkKind::CallSucceeded,
         _ => return false,

@@ -22,6 +22,7 @@ mod operations;
 mod place;
 mod reach;
 mod repeats;
+mod retold;
 mod runs;
 mod servers;
 mod spans;

@@ -4,8 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::{AnswerKind, Call, Case, Contact, Correlator, Lane, Mark, NONE, StrandEvent, StrandFact};
 use crate::{
-    event::{Direction, Origin, RemarkKind, SourceId, Witness, is_effect_free},
-    symbol::Symbol,
+    event::{Direction, Origin, RemarkKind, SourceId, is_effect_free},
     time::{MILLISECOND, SECOND, Shape, Stamp, Timestamp},
 };
 
@@ -279,44 +278,11 @@ impl Correlator {
         let harmless = event.name.is_some_and(|name| is_effect_free(self.case.name(name)));
         !harmless && matches!(kind, Processing | HandlerEntered | HandlerRaised | HandlerReturned)
     }
-
-    /// Where clients tell of more attempts that failed than there are calls that did, or of a resend.
-    fn retold(&self) -> Option<Mark> {
-        let events = || self.case.strands.iter().flat_map(|strand| &strand.events);
-        let resends = |event: &&StrandEvent| {
-            event.what == StrandFact::Remark(RemarkKind::HiddenRetry) && event.witness != Witness::Server
-        };
-        let mut failures = events().filter(|event| event.witness == Witness::Client && is_failure(event.what));
-        let failed = self.case.calls.iter().filter(|call| call.answer.kind != AnswerKind::Result).count();
-        let mut attempts: FxHashMap<Symbol, i64> = FxHashMap::default();
-        for call in &self.case.calls {
-            let posts = self.case.http(call).map_or(1, |http| i64::from(http.posts));
-            *attempts.entry(call.target.unwrap_or(call.method)).or_default() += posts;
-        }
-        let beyond = |event: &&StrandEvent| {
-            let known = event.name.and_then(|name| attempts.get(&name)).copied().unwrap_or(i64::MAX);
-            is_attempt(event.what) && event.number > known
-        };
-        let surplus = events().find(resends).or_else(|| events().find(beyond));
-        surplus.or_else(|| failures.nth(failed)).map(|event| event.mark)
-    }
 }
 
 /// A contact whose writer named neither run nor call, and that was bound to no call.
 fn is_nobodys(contact: &Contact) -> bool {
     contact.is_attempt() && contact.call == NONE && contact.run_id.is_none()
-}
-
-/// A client's words about an attempt that it counts.
-fn is_attempt(what: StrandFact) -> bool {
-    use RemarkKind::{CallFailed, CallSucceeded};
-    matches!(what, StrandFact::Remark(CallFailed | CallSucceeded))
-}
-
-/// A client's words about a call that failed.
-fn is_failure(what: StrandFact) -> bool {
-    use RemarkKind::{CallFailed, HttpStatus, TimedOut};
-    matches!(what, StrandFact::Remark(CallFailed | HttpStatus | TimedOut))
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ static DOUBTS: &[Doubt] = &[
     },
     Doubt {
         find: |facts| facts.case.stray.unplaced.into(),
-        except: BY_NAME,
+        except: &["unknown-tool", "invalid-arguments"],
         condition: "the work that the server tells of without a call and a time is another call's",
         reason: "The server tells of work that no record ties to a call or to a time.",
     },

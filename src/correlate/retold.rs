@@ -1,0 +1,72 @@
+//! What clients, and the layers below them, tell of attempts that no call on record can be.
+
+use rustc_hash::FxHashMap;
+
+use super::{AnswerKind, Call, Correlator, Mark, StrandEvent, StrandFact};
+use crate::{
+    event::{RemarkKind, Witness},
+    symbol::Symbol,
+};
+
+impl Correlator {
+    /// Where a layer tells that it sends again, or a client tells of more attempts, failures or waits in vain than there
+    /// are calls.
+    pub(super) fn retold(&self) -> Option<Mark> {
+        let events = || self.case.strands.iter().flat_map(|strand| &strand.events);
+        let resends = |event: &&StrandEvent| {
+            event.what == StrandFact::Remark(RemarkKind::HiddenRetry) && event.witness != Witness::Server
+        };
+        let attempts = self.attempts();
+        let beyond = |event: &&StrandEvent| {
+            let known = event.name.and_then(|name| attempts.get(&name)).copied().unwrap_or(i64::MAX);
+            counts_attempts(event.what) && event.number > known
+        };
+        let counted = events().find(resends).or_else(|| events().find(beyond)).map(|event| event.mark);
+        counted.or_else(|| self.surplus(RemarkKind::TimedOut, |call| self.may_have_timed_out(call))).or_else(|| {
+            let failed = |call: &Call| call.answer.kind != AnswerKind::Result;
+            [RemarkKind::CallFailed, RemarkKind::HttpStatus].into_iter().find_map(|kind| self.surplus(kind, failed))
+        })
+    }
+
+    /// How often each tool was called, POSTs counted where they are recorded.
+    fn attempts(&self) -> FxHashMap<Symbol, i64> {
+        let mut attempts: FxHashMap<Symbol, i64> = FxHashMap::default();
+        for call in &self.case.calls {
+            let posts = self.case.http(call).map_or(1, |http| i64::from(http.posts));
+            *attempts.entry(call.target.unwrap_or(call.method)).or_default() += posts;
+        }
+        attempts
+    }
+
+    /// The first of a client's remarks of one kind for which no call is left that it may be about.
+    fn surplus(&self, kind: RemarkKind, about: impl Fn(&Call) -> bool) -> Option<Mark> {
+        let events = self.case.strands.iter().flat_map(|strand| &strand.events);
+        let told = |event: &&StrandEvent| event.witness == Witness::Client && event.what == StrandFact::Remark(kind);
+        let calls = || self.case.calls.iter().filter(|call| about(call)).count();
+        let mut remarks = events.filter(told).peekable();
+        remarks.peek()?;
+        remarks.nth(calls()).map(|event| event.mark)
+    }
+
+    fn may_have_timed_out(&self, call: &Call) -> bool {
+        use AnswerKind::{HttpError, NotCaptured, StreamIncomplete};
+        let by_hop = || self.case.http(call).is_none_or(|http| matches!(http.status, 0 | 408 | 504));
+        match call.answer.kind {
+            AnswerKind::None | StreamIncomplete | NotCaptured => true,
+            HttpError => by_hop(),
+            // Who gave up may have been answered all the same.
+            _ => self.gave_up_on(call),
+        }
+    }
+
+    fn gave_up_on(&self, call: &Call) -> bool {
+        use super::Seen::{Cancelled, LateAnswer, TimedOut};
+        self.case.sightings(call).any(|row| matches!(row.seen, Cancelled | LateAnswer | TimedOut))
+    }
+}
+
+/// Whether a remark says which attempt it is about.
+fn counts_attempts(what: StrandFact) -> bool {
+    use RemarkKind::{CallFailed, CallSucceeded, TimedOut};
+    matches!(what, StrandFact::Remark(CallFailed | CallSucceeded | TimedOut))
+}

@@ -83,7 +83,10 @@ static WORDINGS: &[(&str, Wording)] = &[
     ("phase 3)", Wording::AnswerDenied),
     ("phase 4)", Wording::AnswerDenied),
     ("data loss prevention", Wording::AnswerDenied),
-    ("dlp", Wording::AnswerDenied),
+    ("dlp policy", Wording::AnswerDenied),
+    ("dlp rule", Wording::AnswerDenied),
+    ("by dlp", Wording::AnswerDenied),
+    ("dlp:", Wording::AnswerDenied),
     ("guardrail", Wording::AnswerDenied),
     ("rbac: access denied", Wording::PolicyDenied),
     ("ext_authz", Wording::PolicyDenied),
@@ -113,6 +116,15 @@ static SEARCH: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .build(patterns.chain(["tool ", "validation error"]).chain(SUCCESSES.iter().copied()))
         .expect("the patterns are few and short")
 });
+
+/// Whether a text speaks anywhere of an answer that was made behind its writer: of one that was denied, of a tool's
+/// output, of a success.
+pub fn tells_of_an_answer(text: &str) -> bool {
+    SEARCH.find_overlapping_iter(text).any(|found| match WORDINGS.get(found.pattern().as_usize()) {
+        Some((_, wording)) => matches!(wording, Wording::AnswerDenied | Wording::OutputValidation),
+        None => found.pattern().as_usize() > WORDINGS.len() + 1,
+    })
+}
 
 /// What `text` says, and the tool it names where the whole text is an SDK's own word that it did not enter that tool:
 /// nothing stands behind it, and each prefix stands before it at most once.

@@ -120,24 +120,23 @@ fn write_file(path: &Path, render: &dyn Fn(&mut dyn Write) -> io::Result<()>) ->
     }
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".as_ref());
-    let mut writer = io::BufWriter::with_capacity(1 << 16, tempfile::NamedTempFile::new_in(folder)?);
+    let mut writer = io::BufWriter::with_capacity(1 << 16, temporary(folder)?);
     render(&mut writer)?;
     let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-    make_readable(temporary.as_file())?;
     temporary.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
 
-/// Temporary files are private; a report has the rights that any new file has.
+/// Temporary files are private; a report has the rights that any new file has, which the user's mask restricts.
 #[cfg(unix)]
-fn make_readable(file: &fs::File) -> io::Result<()> {
+fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
+    tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)
 }
 
 #[cfg(not(unix))]
-fn make_readable(_: &fs::File) -> io::Result<()> {
-    Ok(())
+fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    tempfile::NamedTempFile::new_in(folder)
 }
 
 /// Reports fit 80 columns everywhere: they are pasted into tickets.

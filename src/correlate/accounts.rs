@@ -43,7 +43,7 @@ impl Correlator {
         // Whoever records no exchanges shows no notifications either.
         let exchanges = !self.case.http.is_empty();
         let mut by_hop: FxHashMap<u32, Vec<PostRow>> = FxHashMap::default();
-        for row in rows.iter().filter(|row| row.status != 0 && (exchanges || row.status != 202)) {
+        for row in rows.iter().filter(|row| exchanges || row.status != 202) {
             by_hop.entry(row.mark.origin.source.0).or_default().push(*row);
         }
         let mut windows: FxHashMap<u16, Windows> = FxHashMap::default();
@@ -109,12 +109,17 @@ impl Correlator {
 
 /// When exchanges were open that a row with this status may be.
 fn fitting(shown: &[Shown], status: u16) -> Windows {
-    let fits = |shown: &&Shown| shown.status == status || shown.status == 0;
+    let fits = |shown: &&Shown| may_be(status, shown.status);
     Windows::new(shown.iter().filter(fits).map(|shown| shown.span))
 }
 
 /// Whether the rows of one hop are some of the exchanges, in their order.
 fn in_order(rows: &[PostRow], shown: &[Shown]) -> bool {
     let mut shown = shown.iter();
-    rows.iter().all(|row| shown.any(|shown| shown.status == row.status || shown.status == 0))
+    rows.iter().all(|row| shown.any(|shown| may_be(row.status, shown.status)))
+}
+
+/// Whether two statuses may be one: 0 stands for none on record.
+fn may_be(one: u16, other: u16) -> bool {
+    one == other || one == 0 || other == 0
 }

@@ -247,9 +247,8 @@ impl Correlator {
     pub(super) fn crash(&mut self, event: &Event<'_>, kind: TroubleKind) {
         let starts =
             matches!(kind, TroubleKind::MissingModule | TroubleKind::MissingEnvironment | TroubleKind::AddressInUse);
-        let clients = self.lane.witness_hint == Some(Witness::Client);
-        if event.at.is_none() && !starts && !clients && self.may_be_the_servers(event) {
-            self.crashed.push(event.origin.source);
+        if event.at.is_none() && !starts && self.may_be_the_servers(event) {
+            self.lane.crash = self.lane.crash.or(Some(Mark { origin: event.origin, at: None }));
         }
     }
 
@@ -328,6 +327,7 @@ impl Correlator {
         if facts.witness != Some(Witness::Client) || facts.witness_is_hint {
             self.words.append(&mut self.lane.words);
             self.timeless = self.timeless.or(self.lane.timeless);
+            self.crashed.extend(self.lane.crash);
         }
     }
 

@@ -93,6 +93,8 @@ pub struct Case {
     pub servers: Servers,
     /// Contacts of each call that has any, in order.
     pub contacts_of: FxHashMap<u32, Vec<u32>>,
+    /// What the stamps that all others are placed by have.
+    pub clock: Option<Shape>,
     /// What no call accounts for.
     pub stray: Stray,
     /// Event streams that carry messages of no call.
@@ -280,6 +282,8 @@ struct Lane {
     words: Vec<stray::Span>,
     /// The first of it that has no time.
     timeless: Option<Mark>,
+    /// The first crash whose time nothing tells.
+    crash: Option<Mark>,
     facts: Option<SourceFacts>,
 }
 
@@ -297,7 +301,7 @@ pub struct Correlator {
     /// Work that spans show outside of every call of their source.
     work: Vec<(Timestamp, Timestamp)>,
     /// Sources with a crash that nothing tells the time of.
-    crashed: Vec<SourceId>,
+    crashed: Vec<Mark>,
     lane: Lane,
     /// Something that belongs to the capture was not read, and is no source.
     unread: bool,

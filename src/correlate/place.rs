@@ -13,6 +13,7 @@ impl Correlator {
         let best = [Shape::Utc, Shape::Local].into_iter().find(|shape| {
             self.case.sources.iter().any(|source| source.shape == Some(*shape) && source.first.is_some())
         });
+        self.case.clock = best;
         let Some(best) = best else { return };
         let windows: Vec<(i64, i64)> =
             self.case.sources.iter().filter(|source| source.shape == Some(best)).filter_map(window).collect();
@@ -46,15 +47,19 @@ fn overlap(first: i64, last: i64, windows: &[(i64, i64)]) -> i64 {
 /// Chooses the zone with the longest overlap; the zone nearest to UTC among equals.
 fn place_zone(source: &mut SourceFacts, first: i64, last: i64, windows: &[(i64, i64)], base: i64) {
     let mut best = (0, base);
-    for step in (0..=56).flat_map(|step: i64| [step, -step]) {
+    let mut alike = 0;
+    for step in (0..=56).flat_map(|step: i64| if step == 0 { vec![0] } else { vec![step, -step] }) {
         let shift = base + step * QUARTER;
         let length = overlap(first.saturating_add(shift), last.saturating_add(shift), windows);
         if length > best.0 {
             best = (length, shift);
+            alike = 0;
         }
+        alike += u32::from(length > 0 && length == best.0);
     }
     source.shift = best.1;
-    source.aligned = best.0 > 0;
+    // Zones that overlap equally well are a guess: good enough to show, not to conclude from.
+    source.aligned = alike == 1;
 }
 
 fn place_day(source: &mut SourceFacts, first: i64, last: i64, windows: &[(i64, i64)]) {

@@ -151,34 +151,36 @@ impl Correlator {
         let mut fits = self.fitting(&views, 0);
         let loose = self.fitting(&views, SLACK);
         // Skew counts only for what overlaps nothing without it.
+        let mut skewed = Vec::new();
         for a in 0..roots.len() {
             if fits[a].is_empty() {
                 fits[a] = loose[a].iter().copied().filter(|b| fits[*b].is_empty()).collect();
+                skewed.push(a);
             }
         }
-        for a in 0..roots.len() {
+        for a in skewed {
             for b in fits[a].clone() {
                 if !fits[b].contains(&a) {
                     fits[b].push(a);
                 }
             }
         }
-        for a in 0..roots.len() {
-            // Several logs may show one run (client, tap, server): they must all fit one another. What fits comes from
-            // other sources, so more of them than there are sources never do.
-            if fits[a].is_empty() || fits[a].len() >= self.case.sources.len() {
-                continue;
+        // Several logs may show one run (client, tap, server): they must all fit one another and nothing else, so each of
+        // them sees the same set.
+        let mut sets_of: FxHashMap<Vec<usize>, Vec<usize>> = FxHashMap::default();
+        for (a, others) in fits.iter_mut().enumerate().filter(|(_, others)| !others.is_empty()) {
+            // What fits comes from other sources: more of them than there are sources never fit one another.
+            if others.len() < self.case.sources.len() {
+                others.push(a);
+                others.sort_unstable();
+                others.dedup();
+                sets_of.entry(std::mem::take(others)).or_default().push(a);
             }
-            let all_fit = |set: &[usize]| set.iter().all(|x| set.iter().all(|y| x == y || fits[*x].contains(y)));
-            let mut set = fits[a].clone();
-            set.push(a);
-            if !all_fit(&set) {
-                continue;
-            }
-            let closed = set.iter().all(|x| fits[*x].iter().all(|y| set.contains(y)));
-            if closed {
-                for b in &fits[a] {
-                    sets.join(roots[a], roots[*b]);
+        }
+        for (set, seeing) in sets_of {
+            if set == seeing {
+                for b in &set[1..] {
+                    sets.join(roots[set[0]], roots[*b]);
                 }
             }
         }

@@ -36,17 +36,22 @@ pub(super) struct Span {
 pub struct Times {
     /// Instants on the common clock, ascending.
     placed: Vec<Timestamp>,
-    /// Some have none.
-    unplaced: bool,
+    /// The first that has none.
+    unplaced: Option<Mark>,
 }
 
 impl Times {
-    /// Whether one may lie inside a window, or nothing places it. An end that is not known is open.
+    /// The first record that has no time on the common clock.
+    pub fn unplaced(&self) -> Option<Mark> {
+        self.unplaced
+    }
+
+    /// Whether one may lie inside a window. An end that is not known is open.
     pub fn any_within(&self, from: Option<Timestamp>, to: Option<Timestamp>) -> bool {
         let from = from.map_or(i64::MIN, |from| from.0.saturating_sub(SECOND));
         let to = to.map_or(i64::MAX, |to| to.0.saturating_add(SECOND));
         let first = self.placed.partition_point(|at| at.0 < from);
-        self.unplaced || self.placed.get(first).is_some_and(|at| at.0 <= to)
+        self.placed.get(first).is_some_and(|at| at.0 <= to)
     }
 
     fn of(case: &Case, marks: impl Iterator<Item = Mark>) -> Self {
@@ -54,7 +59,7 @@ impl Times {
         for mark in marks {
             match case.placed(mark).filter(|_| case.has_common_clock(mark)) {
                 Some(at) => times.placed.push(at),
-                None => times.unplaced = true,
+                None => times.unplaced = times.unplaced.or(Some(mark)),
             }
         }
         times.placed.sort_unstable();
@@ -89,7 +94,7 @@ pub struct Stray {
     /// Work that traces show and that belongs to no call, by its beginning; instants are placed.
     work: Vec<(Timestamp, Timestamp)>,
     /// Sources in which a program crashed at a time that is not told.
-    crashed: Vec<SourceId>,
+    crashed: Vec<Mark>,
 }
 
 impl Stray {
@@ -111,8 +116,13 @@ impl Stray {
     }
 
     /// Whether a program crashed at a time that nothing tells, by the record of another source.
-    pub fn crash_elsewhere(&self, own: SourceId) -> bool {
-        self.crashed.iter().any(|source| *source != own)
+    pub fn crash_elsewhere(&self, own: SourceId) -> Option<Mark> {
+        self.crashed.iter().copied().find(|mark| mark.origin.source != own)
+    }
+
+    /// The first word of a server, or contact of nobody, that another source than `own` tells.
+    pub fn any_words(&self, own: SourceId) -> bool {
+        self.words.iter().any(|span| span.source != own)
     }
 
     /// A call that another source than `own` records inside a window: what a gateway sends on may look like another call.
@@ -171,9 +181,9 @@ impl Lane {
 
 impl Case {
     /// Whether the stamps of a record's source are of a known zone, or were placed beside others.
-    pub(super) fn has_common_clock(&self, mark: Mark) -> bool {
+    pub fn has_common_clock(&self, mark: Mark) -> bool {
         let source = &self.sources[mark.origin.source.0 as usize];
-        source.shape == Some(Shape::Utc) || source.aligned
+        source.shape.is_some() && source.shape == self.clock || source.aligned
     }
 }
 
@@ -219,7 +229,8 @@ impl Correlator {
     fn place(&self, span: Span) -> Option<Span> {
         let source = &self.case.sources[span.source.0 as usize];
         let placed = |at: Timestamp| Timestamp(at.0.saturating_add(source.shift));
-        (span.zoned || source.aligned).then(|| Span {
+        let common = self.case.clock == Some(Shape::Local) && source.shape <= self.case.clock;
+        (span.zoned || source.aligned || common).then(|| Span {
             from: placed(span.from),
             to: placed(span.to),
             last: placed(span.last),
@@ -241,13 +252,22 @@ impl Correlator {
         asked
     }
 
-    /// Words of sources without a known zone.
+    /// Words of sources without a known zone: every second of theirs.
     fn local(&self) -> Vec<i64> {
         let strange = self.words.iter().filter(|span| self.place(**span).is_none());
-        let mut local: Vec<i64> =
-            strange.flat_map(|span| [span.from, span.to]).map(|at| at.0.rem_euclid(QUARTER)).collect();
+        let seconds = strange.flat_map(|span| {
+            let length = span.to.0.saturating_sub(span.from.0).min(QUARTER);
+            (0..=length / SECOND).map(|second| span.from.0.saturating_add(second * SECOND).rem_euclid(QUARTER))
+        });
+        let mut seen = [false; 900];
+        let mut local: Vec<i64> = Vec::new();
+        for at in seconds {
+            let known = usize::try_from(at / SECOND).ok().and_then(|second| seen.get_mut(second));
+            if known.is_some_and(|known| !std::mem::replace(known, true)) {
+                local.push(at);
+            }
+        }
         local.sort_unstable();
-        local.dedup();
         local
     }
 

@@ -4,10 +4,7 @@
 use memchr::memmem;
 
 use super::body::is_rpc;
-use crate::{
-    event::{Rpc, Wording},
-    wording,
-};
+use crate::{event::Rpc, wording};
 
 /// Members that only a tool's result has.
 const OF_A_RESULT: &[&str] = &["structuredContent", "isError", "tool_output", "tool_result", "toolResult"];
@@ -18,14 +15,14 @@ pub(in crate::format) fn in_body(text: &str, messages: &[Rpc<'_>]) -> bool {
     let own = messages.iter().filter(|message| is_rpc(message)).count();
     envelopes(text) > own
         || OF_A_RESULT.iter().any(|member| memmem::find(text.as_bytes(), member.as_bytes()).is_some())
-        || matches!(wording::read(text).0, Wording::AnswerDenied | Wording::OutputValidation | Wording::QuotesSuccess)
+        || wording::tells_of_an_answer(text)
 }
 
 /// How many envelopes of JSON-RPC stand in a text, however their quotes are escaped.
 fn envelopes(text: &str) -> usize {
     let is_key = |at: usize| {
         let rest = text.get(at + "jsonrpc".len()..).unwrap_or("").trim_start_matches('\\');
-        let quotes = ["\"", "'", "&quot;", "&#34;", "&#x22;"];
+        let quotes = ["\"", "'", "&quot;", "&#34;", "&#x22;", "&apos;", "&#39;", "u0022", "u0027"];
         quotes.iter().find_map(|quote| rest.strip_prefix(quote)).is_some_and(|rest| rest.trim_start().starts_with(':'))
     };
     memmem::find_iter(text.as_bytes(), b"jsonrpc").filter(|at| is_key(*at)).count()

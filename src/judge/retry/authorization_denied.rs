@@ -40,10 +40,11 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     }
     let denied = Evidence::seen("shows that authorization was denied", gate.last.mark);
     let ended = facts.end().is_some() && !facts.has(Seen::ProcessEnded);
-    let condition = if gate.has(ONE_ACTION) {
-        Some("the call had no other action than the denied one")
-    } else {
-        Some("the gate precedes every action of the tool").filter(|_| !ended)
+    let condition = match () {
+        () if gate.has(ONE_ACTION) => Some("the call had no other action than the denied one"),
+        () if !ended => Some("the gate precedes every action of the tool"),
+        () if !gate.is_timed(facts) => Some("the gate was asked at once, and the call ended at once behind it"),
+        () => None,
     };
     let reason = "Authorization was denied, and nothing was attempted.";
     let shown = if ended { attempt.end() } else { attempt.request() };
@@ -66,6 +67,12 @@ impl<'a> Gate<'a> {
         rows.sort_by_key(|row| row.mark.origin);
         let last = *rows.last()?;
         Some(Self { rows, last })
+    }
+
+    /// Whether times show that nothing took long in front of it or behind it.
+    fn is_timed(&self, facts: &CallFacts<'_>) -> bool {
+        let ends = [facts.call.asked, facts.call.answered, self.rows.first().map(|row| row.mark), Some(self.last.mark)];
+        ends.into_iter().all(|mark| mark.is_some_and(|mark| mark.at.is_some()))
     }
 
     fn has(&self, bit: i32) -> bool {

@@ -5,8 +5,8 @@
 //! had sent it before. Where such an attempt would have been recorded, its absence speaks. Where the capture has a hole,
 //! or tells of something that no call accounts for, it does not.
 
-use super::{Attempt, CallFacts, Caution, Opinion};
-use crate::{correlate::Mark, judge::Evidence, time::Timestamp};
+use super::{Attempt, CallFacts, Caution, Opinion, refusal::window};
+use crate::{correlate::Mark, judge::Evidence};
 
 /// Something that the capture lacks, or has and cannot explain.
 struct Doubt {
@@ -71,6 +71,27 @@ static DOUBTS: &[Doubt] = &[
         reason: "The server tells of work that no record ties to a call or to a time.",
     },
     Doubt {
+        find: |facts| facts.case.stray.crash_elsewhere(facts.place().origin.source).into(),
+        except: &[],
+        condition: "the crash that another source records was not in its time",
+        reason: "Another source records a crash without its time.",
+    },
+    Doubt {
+        find: |facts| facts.case.stray.broken.unplaced().filter(|_| facts.http.is_some()).into(),
+        except: BY_NAME,
+        condition: "the upstream that a proxy lost was lost behind another request",
+        reason: "A proxy lost its upstream at a time that cannot be compared.",
+    },
+    Doubt {
+        find: |facts| {
+            let elsewhere = || facts.case.stray.any_words(facts.place().origin.source);
+            (window(facts).is_none() && facts.call.answered.is_some() && elsewhere()).into()
+        },
+        except: &[],
+        condition: "what other sources tell was not told in its time",
+        reason: "Its stamps cannot be compared with those of the other sources.",
+    },
+    Doubt {
         find: |facts| {
             let own = facts.place().origin.source;
             window(facts).and_then(|(from, to)| facts.case.stray.call_within(own, from, to)).into()
@@ -115,12 +136,6 @@ pub(super) fn with_doubts(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
         return Opinion::safe_if(own.rule, doubt.condition, reason, own.helps, proof);
     }
     own
-}
-
-/// From the request to its answer, on the common clock.
-fn window(facts: &CallFacts<'_>) -> Option<(Timestamp, Timestamp)> {
-    let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.placed(mark));
-    place(facts.call.asked).zip(place(facts.call.answered))
 }
 
 fn words_maybe_within(facts: &CallFacts<'_>) -> bool {

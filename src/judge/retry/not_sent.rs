@@ -17,10 +17,10 @@ pub(super) static RULE: RetryRule = RetryRule {
 };
 
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
+    let evidence = attempt.facts.not_sent().filter(|_| attempt.milestones.reached == Truth::False)?;
     if told_elsewhere(attempt.facts) {
         return None;
     }
-    let evidence = attempt.facts.not_sent().filter(|_| attempt.milestones.reached == Truth::False)?;
     let spawn = attempt.facts.run.is_some_and(|run| run.spawn_failed.is_some());
     let helps = if spawn { Helps::No } else { Helps::Yes };
     let reason = "It never left the client.";

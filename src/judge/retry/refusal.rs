@@ -4,7 +4,7 @@ use super::{CallFacts, Outcome, method_not_found, unknown_tool, unseen};
 use crate::{
     correlate::{Author, Mark, NONE, Seen},
     event::{ContentKind, Wording},
-    time::{MILLISECOND, SECOND},
+    time::{MILLISECOND, SECOND, Timestamp},
 };
 
 /// A refusal that speaks of this very request, before any dispatch.
@@ -40,24 +40,7 @@ pub(super) enum Refusal {
 
 /// The refusal of an attempt, if its answer is one and nothing contradicts it.
 pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
-    let handled = [Seen::Handled, Seen::HandlerDone, Seen::ServerRequest];
-    if handled.iter().any(|seen| facts.has(*seen)) || !facts.contacts.is_empty() || earlier_in_doubt(facts) {
-        return None;
-    }
-    // A receipt that fits several calls may be this one's.
-    if facts.call.contested && facts.has(Seen::Contested) {
-        return None;
-    }
-    // Who cancels a request that was refused has another one like it under way.
-    if facts.has(Seen::Cancelled) && facts.call.answered.is_some() {
-        return None;
-    }
-    // What began may have done something before it was refused.
-    if began(facts) {
-        return None;
-    }
-    // A client's own claim is no received frame.
-    if facts.call.answer.author == Author::Client || facts.has(Seen::OtherAnswer) {
+    if contradicted(facts) {
         return None;
     }
     if outcome == Outcome::HttpError && facts.has(Seen::NotForwarded) {
@@ -70,6 +53,20 @@ pub(super) fn refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal
     }
 }
 
+/// Whether something on record says that the request was at work, or under way more than once, or answered otherwise.
+pub(super) fn contradicted(facts: &CallFacts<'_>) -> bool {
+    let handled = [Seen::Handled, Seen::HandlerDone, Seen::ServerRequest];
+    let at_work = handled.iter().any(|seen| facts.has(*seen)) || !facts.contacts.is_empty();
+    // A receipt that fits several calls may be this one's.
+    let contested = facts.call.contested && facts.has(Seen::Contested);
+    // Who cancels a request that was refused has another one like it under way.
+    let another = facts.has(Seen::Cancelled) && facts.call.answered.is_some();
+    // A client's own claim is no received frame.
+    let otherwise = facts.call.answer.author == Author::Client || facts.has(Seen::OtherAnswer);
+    // What began may have done something before it was refused.
+    at_work || contested || another || otherwise || earlier_in_doubt(facts) || began(facts)
+}
+
 /// Whether the server wrote something between the request and its answer, or sent progress that may be this call's.
 pub(super) fn began(facts: &CallFacts<'_>) -> bool {
     let asked = facts.place().origin;
@@ -80,11 +77,16 @@ pub(super) fn began(facts: &CallFacts<'_>) -> bool {
 
 /// Whether another source tells of something between the request and its answer that no call accounts for.
 pub(super) fn told_elsewhere(facts: &CallFacts<'_>) -> bool {
-    let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.placed(mark));
-    let window = place(facts.call.asked).zip(place(facts.call.answered));
     let (own, stray) = (facts.place().origin.source, &facts.case.stray);
-    stray.crash_elsewhere(own)
-        || window.is_some_and(|(from, to)| stray.words_within(own, from, to) || stray.work_within(from, to))
+    window(facts).is_some_and(|(from, to)| stray.words_within(own, from, to) || stray.work_within(from, to))
+}
+
+/// From the request to its answer, on the common clock.
+pub(super) fn window(facts: &CallFacts<'_>) -> Option<(Timestamp, Timestamp)> {
+    let place = |mark: Option<Mark>| {
+        mark.filter(|mark| facts.case.has_common_clock(*mark)).and_then(|mark| facts.case.placed(mark))
+    };
+    place(facts.call.asked).zip(place(facts.call.answered))
 }
 
 /// Whether a hop lost its upstream behind a request that may be this one.

@@ -1,9 +1,8 @@
 //! The server does not have the tool.
 
-use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
-use super::{Refusal, refusal};
+use super::{AT_ONCE, Attempt, Caution, Doc, Helps, Opinion, RetryRule, took};
+use super::{Refusal, refusal, refusal::contradicted};
 use crate::{
-    correlate::Seen,
     event::Wording,
     judge::{CallFacts, Evidence, Outcome},
 };
@@ -32,7 +31,7 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
         return Some(Opinion::new(Caution::Safe, RULE.id, "The server has no such tool.", Helps::No, proof));
     }
     let worded = facts.call.answer.wording == Wording::UnknownTool && facts.call.answer.names_target;
-    let untouched = facts.contacts.is_empty() && !facts.has(Seen::Handled) && !facts.has(Seen::HandlerDone);
+    let untouched = !contradicted(facts) && !took(facts).is_some_and(|took| took > AT_ONCE);
     let listed = facts.run.is_some_and(|run| run.complete_tools().is_some());
     if !worded
         || !untouched

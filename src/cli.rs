@@ -209,15 +209,37 @@ fn execute(command: Command) -> Result<ExitStatus, Error> {
         Command::Schema => print(report::schema()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "mcp-postmortem", &mut script);
-            print_bytes(&script)
+            clap_complete::generate(shell, &mut Cli::command(), NAME, &mut script);
+            print(&completions(shell, &String::from_utf8_lossy(&script)))
         }
         Command::Man => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(write_error)?;
-            print_bytes(&page)
+            let mut pages = Vec::new();
+            man(&mut pages).map_err(write_error)?;
+            print_bytes(&pages)
         }
     }
+}
+
+const NAME: &str = "mcp-postmortem";
+
+/// `clap_complete` 4.6 takes the hyphen of the name for the one before a subcommand in its labels for bash, and not where
+/// it sets them.
+fn completions(shell: clap_complete::Shell, script: &str) -> String {
+    match shell {
+        clap_complete::Shell::Bash => script.replace("mcp__subcmd__postmortem", "mcp__postmortem"),
+        _ => script.to_owned(),
+    }
+}
+
+/// The page of the program, and behind it the pages of its commands: the options are theirs.
+fn man(pages: &mut Vec<u8>) -> io::Result<()> {
+    let mut command = Cli::command();
+    command.build();
+    clap_mangen::Man::new(command.clone()).render(pages)?;
+    for command in command.get_subcommands().filter(|command| command.get_name() != "help") {
+        clap_mangen::Man::new(command.clone()).render(pages)?;
+    }
+    Ok(())
 }
 
 /// The whole help of all commands as Markdown, for the generated page.

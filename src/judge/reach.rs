@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Answer, CallFacts, Evidence, Milestones, Place, RunFacts, call::Truth};
+use super::{Answer, CallFacts, Evidence, Milestones, Outcome, Place, RunFacts, call::Truth, retry};
 use crate::{
     correlate::{Basis, Case, Contact, ContactKind},
     event::{ReachSource, ReachStage, Witness},
@@ -49,12 +49,12 @@ pub(super) fn basis(contact: &Contact) -> Basis {
 }
 
 /// Reach of a call.
-pub(super) fn call_reach(facts: &CallFacts<'_>, milestones: &Milestones) -> ReachVerdict {
+pub(super) fn call_reach(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Milestones) -> ReachVerdict {
     let contacts: Vec<&Contact> = facts.contacts.iter().copied().filter(|contact| contact.is_attempt()).collect();
     if !contacts.is_empty() {
         return reached(facts.case, &contacts);
     }
-    if milestones.reached == Truth::False {
+    if milestones.reached == Truth::False && !retry::may_have_worked(facts, outcome) {
         return no(Vec::new(), Basis::Inferred);
     }
     if let Some(run) = facts.run

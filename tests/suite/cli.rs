@@ -254,7 +254,15 @@ fn every_table_documents_itself() {
     }
     let schema: Value = serde_json::from_str(&stdout(&folder, &["schema"])).unwrap();
     assert!(schema["$schema"].as_str().unwrap().contains("2020-12"));
-    assert!(stdout(&folder, &["completions", "bash"]).contains("mcp-postmortem"));
+    // Each label that the script sets for a command has a case of its own.
+    let script = stdout(&folder, &["completions", "bash"]);
+    let labels: Vec<&str> = script.lines().filter_map(|line| line.trim().strip_prefix("cmd=\"")).collect();
+    assert!(labels.len() > 8);
+    for label in labels.iter().map(|label| label.trim_end_matches('"')).filter(|label| !label.is_empty()) {
+        assert!(script.contains(&format!("{label})\n")), "{label}");
+    }
+    let man = stdout(&folder, &["man"]);
+    assert!(man.contains(".TH mcp-postmortem-analyze") && man.contains("max\\-record"), "{man}");
     assert!(stdout(&folder, &["man"]).contains(".TH"));
 }
 

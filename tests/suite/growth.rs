@@ -87,6 +87,18 @@ fn conversations_of_two_sources() {
 }
 
 #[test]
+fn lives_without_a_name() {
+    grows_linearly(60, &|folder, count| {
+        for life in 0..count {
+            let text = format!(
+                "2026-07-22T14:00:00.{life:03}Z phase=launch event=spawned\n2026-07-22T14:10:00.{life:03}Z phase=launch event=exited exit_code=0\n"
+            );
+            fs::write(folder.join(format!("{life}.log")), text).unwrap();
+        }
+    });
+}
+
+#[test]
 fn calls_of_one_run() {
     grows_linearly(500, &|folder, count| {
         one_file(folder, "server.log", count, |text, call| {

@@ -139,7 +139,7 @@ pub(super) fn judge_call(case: &Case, runs: &[RunFacts<'_>], others: &Others, in
     let facts = facts_of(case, runs, index);
     let outcome = outcome::outcome(&facts);
     let milestones = milestones(&facts, outcome);
-    let reach = reach::call_reach(&facts, &milestones);
+    let reach = reach::call_reach(&facts, outcome, &milestones);
     let retry = operation_opinion(case, runs, others, &facts, outcome, &milestones);
     let layer = outcome::layer(&facts, outcome);
     let effects = effects(&facts, &milestones);

@@ -169,7 +169,11 @@ pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Op
         return Vec::new();
     }
     if retry::lacks_the_rest(retry) {
-        let artifact = "whole copies of the files that are cut, damaged or missing";
+        let artifact = if facts.case.anywhere.lossy {
+            "whole copies of the files that are cut, damaged or missing"
+        } else {
+            "a capture that shows every request of the client"
+        };
         return vec![Missing { artifact, window: None, if_present: "unsafe", if_absent: "safe" }];
     }
     // An attempt that was refused did nothing: what the later ones did decides.

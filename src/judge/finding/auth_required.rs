@@ -12,7 +12,7 @@ pub(super) static RULE: FindingRule = FindingRule {
         means: "Requests were refused with 401 or 403, and no re-send with an authorization was let through.",
         recognized: "A final status of 401 or 403. A challenge (`WWW-Authenticate`) tells where to get a token.",
         is_not: "The 401 that begins an OAuth exchange and is followed by the same request with a token. Where only a handshake was refused and a later one was completed, the severity is low.",
-        to_do: "Log in again, or renew the token; with 403, ask for the scope that the challenge names. The refused calls did nothing.",
+        to_do: "Log in again, or renew the token; with 403, ask for the scope that the challenge names. What the refused calls did is told with each of them.",
     },
     check,
 };

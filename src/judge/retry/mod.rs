@@ -246,7 +246,7 @@ pub static RETRY_RULES: &[&RetryRule] = &[
     &no_proof::RULE,
 ];
 
-pub(super) use doubt::lacks_the_rest;
+pub(super) use doubt::{lacks_the_rest, may_have_worked};
 pub(super) use refusal::refused_before_dispatch;
 use refusal::{AT_ONCE, Refusal, began, earlier_in_doubt, refusal, told_elsewhere, took};
 

@@ -16,6 +16,8 @@ pub(super) struct Scope {
     runs: u64,
     /// One of the selected calls did not end well.
     failed: bool,
+    /// Something that belongs to the capture was not read.
+    lossy: bool,
 }
 
 impl Scope {
@@ -26,6 +28,7 @@ impl Scope {
             calls: desk.report.verdicts.totals.calls,
             runs: desk.report.case.runs.len() as u64,
             failed: calls.any(|(index, verdict)| !verdict.outcome.is_success() && desk.selected.call(*index)),
+            lossy: desk.report.case.anywhere.lossy,
         }
     }
 
@@ -44,12 +47,13 @@ impl Scope {
             return "Nothing to retry: what did not end well was answered, was done by a later attempt, or is a server's own question to its client."
                 .to_owned();
         }
+        let lost = if self.lossy { " Data was lost: a call that is missing here may have failed." } else { "" };
         match &self.filter {
-            None => format!("Nothing to retry: {} ended well.", all_of(self.calls, "call")),
+            None => format!("Nothing to retry: {} ended well.{lost}", all_of(self.calls, "call")),
             Some(filter) => {
                 let (matched, words) = (all_of(filter.calls, "call"), filter.words());
                 format!(
-                    "Nothing to retry: {matched} selected by {words} ended well (of {}).",
+                    "Nothing to retry: {matched} selected by {words} ended well (of {}).{lost}",
                     plural(self.calls, "call")
                 )
             }

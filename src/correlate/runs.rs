@@ -2,6 +2,8 @@
 //!
 //! A server's name never joins two strands. A join without a recorded key is marked inferred.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
@@ -167,7 +169,7 @@ impl Correlator {
         }
         // Several logs may show one run (client, tap, server): they must all fit one another and nothing else, so each of
         // them sees the same set.
-        let mut sets_of: FxHashMap<Vec<usize>, Vec<usize>> = FxHashMap::default();
+        let mut sets_of: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
         for (a, others) in fits.iter_mut().enumerate().filter(|(_, others)| !others.is_empty()) {
             // What fits comes from other sources: more of them than there are sources never fit one another.
             if others.len() < self.case.sources.len() {

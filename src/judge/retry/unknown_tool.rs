@@ -31,7 +31,7 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
         return Some(Opinion::new(Caution::Safe, RULE.id, "The server has no such tool.", Helps::No, proof));
     }
     let worded = facts.call.answer.wording == Wording::UnknownTool && facts.call.answer.names_target;
-    let untouched = !contradicted(facts) && !took(facts).is_some_and(|took| took > AT_ONCE);
+    let untouched = !contradicted(facts) && took(facts).is_none_or(|took| took <= AT_ONCE);
     let listed = facts.run.is_some_and(|run| run.complete_tools().is_some());
     if !worded
         || !untouched

@@ -25,6 +25,10 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     if !server {
         return None;
     }
-    let reason = "The server may have worked on it before it answered with an error.";
+    let reason = match attempt.outcome {
+        Outcome::InvalidToolResult => "The tool may have worked: what it gave back is no valid result.",
+        Outcome::InvalidEnvelope => "The server may have worked on it: its answer is no valid answer to this request.",
+        _ => "The server may have worked on it before it answered with an error.",
+    };
     Some(Opinion::new(Caution::Unknown, RULE.id, reason, Helps::Unknown, attempt.end()))
 }

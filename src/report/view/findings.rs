@@ -30,10 +30,12 @@ pub(in crate::report) struct FindingRow {
 /// The findings that are shown, most severe first.
 pub(super) fn findings(desk: &Desk<'_, '_>) -> Rows<FindingRow> {
     let mut groups: Vec<(usize, u64)> = Vec::new();
-    let mut known: FxHashMap<(String, Severity, bool), usize> = FxHashMap::default();
+    let mut known: FxHashMap<(String, Severity, bool, Option<usize>), usize> = FxHashMap::default();
     let findings = &desk.report.verdicts.findings;
     for (index, finding) in findings.iter().enumerate().filter(|(_, finding)| desk.selected.finding(finding)) {
-        let key = (wire::fingerprint(desk.report, finding), finding.severity, finding.call.is_some());
+        // What is about no run is about a file: no two are alike.
+        let alone = finding.run.is_none().then_some(index);
+        let key = (wire::fingerprint(desk.report, finding), finding.severity, finding.call.is_some(), alone);
         let slot = *known.entry(key).or_insert(groups.len());
         match groups.get_mut(slot) {
             Some(group) => group.1 += 1,

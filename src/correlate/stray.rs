@@ -91,6 +91,8 @@ pub struct Stray {
     /// The same of sources whose zone nobody knows, by their time within a quarter of an hour: zones differ by whole
     /// quarters. In nanoseconds, ascending.
     local: Vec<i64>,
+    /// These sources, each once.
+    local_sources: Vec<SourceId>,
     /// Work that traces show and that belongs to no call, by its beginning; instants are placed.
     work: Vec<(Timestamp, Timestamp)>,
     /// Sources in which a program crashed at a time that is not told.
@@ -120,9 +122,9 @@ impl Stray {
         self.crashed.iter().copied().find(|mark| mark.origin.source != own)
     }
 
-    /// The first word of a server, or contact of nobody, that another source than `own` tells.
+    /// Whether another source than `own` has words of a server, or a contact of nobody, at whatever time.
     pub fn any_words(&self, own: SourceId) -> bool {
-        self.words.iter().any(|span| span.source != own)
+        self.words.iter().any(|span| span.source != own) || self.local_sources.iter().any(|source| *source != own)
     }
 
     /// A call that another source than `own` records inside a window: what a gateway sends on may look like another call.
@@ -209,6 +211,7 @@ impl Correlator {
             unplaced: self.unplaced(&at_work),
             timeless: self.timeless,
             local: self.local(),
+            local_sources: self.local_sources(),
             asked: self.requests(),
             work,
             crashed: self.crashed.clone(),
@@ -269,6 +272,15 @@ impl Correlator {
         }
         local.sort_unstable();
         local
+    }
+
+    /// Sources that have words in a zone nobody knows.
+    fn local_sources(&self) -> Vec<SourceId> {
+        let strange = self.words.iter().filter(|span| self.place(**span).is_none());
+        let mut sources: Vec<SourceId> = strange.map(|span| span.source).collect();
+        // The words of a source stand together.
+        sources.dedup();
+        sources
     }
 
     /// A contact of nobody, or one of more works than there are calls that were worked on, without a time on the common

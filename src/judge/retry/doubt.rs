@@ -88,8 +88,8 @@ static DOUBTS: &[Doubt] = &[
         find: |facts| facts.case.stray.broken.unplaced().filter(|_| facts.http.is_some()).into(),
         except: BY_NAME,
         own: true,
-        condition: "the upstream that a proxy lost was lost behind another request",
-        reason: "A proxy lost its upstream at a time that cannot be compared.",
+        condition: "what a proxy tells of an upstream is about another request",
+        reason: "A proxy tells of a lost upstream, or of its answer, at a time that cannot be compared.",
     },
     Doubt {
         find: |facts| {

@@ -83,16 +83,21 @@ pub(super) fn told_elsewhere(facts: &CallFacts<'_>) -> bool {
 
 /// From the request to its answer, on the common clock.
 pub(super) fn window(facts: &CallFacts<'_>) -> Option<(Timestamp, Timestamp)> {
+    let (asked, answered) = ends(facts);
+    asked.zip(answered)
+}
+
+/// When it was asked and answered, as far as the common clock tells.
+fn ends(facts: &CallFacts<'_>) -> (Option<Timestamp>, Option<Timestamp>) {
     let place = |mark: Option<Mark>| {
         mark.filter(|mark| facts.case.has_common_clock(*mark)).and_then(|mark| facts.case.placed(mark))
     };
-    place(facts.call.asked).zip(place(facts.call.answered))
+    (place(facts.call.asked), place(facts.call.answered))
 }
 
 /// Whether a hop lost its upstream behind a request that may be this one.
 fn upstream_lost(facts: &CallFacts<'_>) -> bool {
-    let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.placed(mark));
-    let (from, to) = (place(facts.call.asked), place(facts.call.answered));
+    let (from, to) = ends(facts);
     facts.has(Seen::UpstreamBroken) || facts.case.stray.broken.any_within(from, to)
 }
 

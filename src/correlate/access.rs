@@ -3,14 +3,55 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{
-    AccessRow, Basis, Call, Contact, ContactKind, Correlator, NONE, Seen, UpstreamRow, accounts::PostRow, bind::SLACK,
-    reach,
-};
+use super::{Basis, Call, Contact, ContactKind, Correlator, Mark, NONE, Seen, accounts::PostRow, bind::SLACK, reach};
 use crate::{
-    event::{ReachSource, ReachStage, Witness},
-    time::MILLISECOND,
+    event::{Pairs, ReachSource, ReachStage, Upstream, Witness},
+    symbol::Symbol,
+    time::{MILLISECOND, Timestamp},
 };
+
+/// One access log line, kept until it is known which paths are MCP endpoints.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AccessRow {
+    pub(super) mark: Mark,
+    pub(super) strand: u32,
+    pub(super) witness: Option<Witness>,
+    pub(super) started: Option<Timestamp>,
+    pub(super) method: Symbol,
+    pub(super) path: Symbol,
+    pub(super) host: Symbol,
+    pub(super) status: u16,
+    pub(super) upstream: UpstreamRow,
+    pub(super) session: Option<Symbol>,
+    pub(super) mcp_method: Option<Symbol>,
+    pub(super) mcp_name: Option<Symbol>,
+    pub(super) pairs: Pairs,
+    pub(super) run_id: Option<Symbol>,
+    pub(super) failed: bool,
+    pub(super) took: Option<i64>,
+}
+
+/// [`Upstream`] without its lifetime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UpstreamRow {
+    Untold,
+    None,
+    ConnectFailed,
+    Once(u16),
+    Several(u16),
+}
+
+impl From<Upstream<'_>> for UpstreamRow {
+    fn from(upstream: Upstream<'_>) -> Self {
+        match upstream {
+            Upstream::Untold => Self::Untold,
+            Upstream::None => Self::None,
+            Upstream::ConnectFailed(_) => Self::ConnectFailed,
+            Upstream::Once(_, status) => Self::Once(status),
+            Upstream::Several(status) => Self::Several(status),
+        }
+    }
+}
 
 impl Correlator {
     /// Access log lines: traffic of an MCP endpoint says which hop had the request; the log of any other service says

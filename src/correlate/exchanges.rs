@@ -1,8 +1,8 @@
 //! HTTP exchanges: one entry is one POST, GET or DELETE with what its bodies held. Exchange before id.
 
 use super::{
-    AccessRow, AnswerFacts, AnswerKind, Author, Correlator, HttpFacts, Key, Mark, NONE, RpcId, Seen, StrandFact,
-    Transport, accounts::BarePost, messages::args_key,
+    AnswerFacts, AnswerKind, Author, Correlator, HttpFacts, Key, Mark, NONE, RpcId, Seen, StrandFact, Transport,
+    access::AccessRow, accounts::BarePost, messages::args_key,
 };
 use crate::{
     event::{

@@ -232,6 +232,13 @@ pub struct AnswerFacts {
     pub echoes_id: bool,
 }
 
+impl AnswerFacts {
+    /// What a server's own record tells of its answer: its kind, and its code where there is one.
+    pub(super) fn by_server(kind: AnswerKind, code: Option<i32>) -> Self {
+        Self { kind, author: Author::Server, code: code.unwrap_or(0), has_code: code.is_some(), ..Self::default() }
+    }
+}
+
 /// The HTTP side of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HttpFacts {

@@ -5,13 +5,9 @@ use crate::event::ReachSource;
 
 impl Correlator {
     pub(super) fn finish(mut self) -> Case {
-        let mut by_run: Vec<Vec<u32>> = vec![Vec::new(); self.case.runs.len()];
-        for (run, contacts) in by_run.iter_mut().zip(&self.case.runs) {
-            run.clone_from(&contacts.contacts);
-        }
-        for (run, mut contacts) in self.case.runs.iter_mut().zip(by_run) {
-            contacts.sort_by_key(|index| self.case.contacts[*index as usize].attempt.origin);
-            run.contacts = contacts;
+        let contacts = &self.case.contacts;
+        for run in &mut self.case.runs {
+            run.contacts.sort_by_key(|index| contacts[*index as usize].attempt.origin);
         }
         self.case.loose = (0_u32..)
             .zip(&self.case.contacts)

@@ -44,7 +44,7 @@ pub use stray::Stray;
 pub use streams::Streams;
 
 use crate::{
-    event::{Event, Id, Kind, Origin, SourceId, Upstream, Witness},
+    event::{Event, Id, Kind, Origin, SourceId, Witness},
     symbol::{Symbol, Symbols},
     time::{Shape, Stamp, Timestamp},
 };
@@ -168,49 +168,6 @@ impl Case {
     }
 }
 
-/// One access log line, kept until it is known which paths are MCP endpoints.
-#[derive(Clone, Copy, Debug)]
-struct AccessRow {
-    mark: Mark,
-    strand: u32,
-    witness: Option<Witness>,
-    started: Option<Timestamp>,
-    method: Symbol,
-    path: Symbol,
-    host: Symbol,
-    status: u16,
-    upstream: UpstreamRow,
-    session: Option<Symbol>,
-    mcp_method: Option<Symbol>,
-    mcp_name: Option<Symbol>,
-    pairs: crate::event::Pairs,
-    run_id: Option<Symbol>,
-    failed: bool,
-    took: Option<i64>,
-}
-
-/// [`Upstream`] without its lifetime.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum UpstreamRow {
-    Untold,
-    None,
-    ConnectFailed,
-    Once(u16),
-    Several(u16),
-}
-
-impl From<Upstream<'_>> for UpstreamRow {
-    fn from(upstream: Upstream<'_>) -> Self {
-        match upstream {
-            Upstream::Untold => Self::Untold,
-            Upstream::None => Self::None,
-            Upstream::ConnectFailed(_) => Self::ConnectFailed,
-            Upstream::Once(_, status) => Self::Once(status),
-            Upstream::Several(status) => Self::Several(status),
-        }
-    }
-}
-
 /// What identifies a strand inside a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum StrandKey {
@@ -291,7 +248,7 @@ struct Lane {
 #[derive(Debug, Default)]
 pub struct Correlator {
     case: Case,
-    access: Vec<AccessRow>,
+    access: Vec<access::AccessRow>,
     words: Vec<stray::Span>,
     /// The first record of which nobody knows what it says, nor when.
     timeless: Option<Mark>,

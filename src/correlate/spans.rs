@@ -4,7 +4,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{AnswerFacts, AnswerKind, Author, Basis, Correlator, Mark, NONE, RpcId, Seen, SpanWork};
+use super::{AnswerFacts, AnswerKind, Basis, Correlator, Mark, NONE, RpcId, Seen, SpanWork};
 use crate::event::{Direction, Event, Span, SpanRole, Witness};
 
 impl Correlator {
@@ -114,11 +114,5 @@ fn span_answer(span: &Span<'_>) -> AnswerFacts {
         None => AnswerKind::Result,
     };
     let code = span.code.and_then(|code| i32::try_from(code).ok());
-    AnswerFacts {
-        kind,
-        author: Author::Server,
-        code: code.unwrap_or(0),
-        has_code: code.is_some(),
-        ..AnswerFacts::default()
-    }
+    AnswerFacts::by_server(kind, code)
 }

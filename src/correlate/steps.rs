@@ -366,13 +366,7 @@ fn step_answer(step: &Step<'_>) -> AnswerFacts {
         StepDetail::Answer { code: Some(code), .. } => i32::try_from(code).ok(),
         _ => None,
     };
-    AnswerFacts {
-        kind,
-        author: Author::Server,
-        code: code.unwrap_or(0),
-        has_code: code.is_some(),
-        ..AnswerFacts::default()
-    }
+    AnswerFacts::by_server(kind, code)
 }
 
 /// Whether a summary records that something was posted, or came back: then its word that nothing was sent is none. The

@@ -143,8 +143,7 @@ impl Stray {
         let next = self.local.get(first).map(|at| at - start);
         let wrapped = self.local.first().map(|at| at + QUARTER - start);
         length >= QUARTER && !self.local.is_empty()
-            || next.or(wrapped).is_some_and(|behind| behind <= length)
-            || wrapped.is_some_and(|behind| behind <= length)
+            || [next, wrapped].into_iter().flatten().any(|behind| behind <= length)
     }
 }
 

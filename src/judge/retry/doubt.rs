@@ -5,7 +5,10 @@
 //! had sent it before. Where such an attempt would have been recorded, its absence speaks. Where the capture has a hole,
 //! or tells of something that no call accounts for, it does not.
 
-use super::{Attempt, CallFacts, Caution, Opinion, Outcome, Refusal, refusal, refusal::window};
+use super::{
+    Attempt, CallFacts, Caution, Opinion, Outcome, Refusal, invalid_arguments, not_sent, refusal, refusal::window,
+    unknown_tool,
+};
 use crate::{correlate::Mark, judge::Evidence};
 
 /// Something that the capture lacks, or has and cannot explain.
@@ -72,7 +75,7 @@ static DOUBTS: &[Doubt] = &[
     },
     Doubt {
         find: |facts| facts.case.stray.unplaced.into(),
-        except: &["unknown-tool", "invalid-arguments"],
+        except: &[unknown_tool::RULE.id, invalid_arguments::RULE.id],
         own: true,
         condition: "the work that the server tells of without a call and a time is another call's",
         reason: "The server tells of work that no record ties to a call or to a time.",
@@ -113,7 +116,7 @@ static DOUBTS: &[Doubt] = &[
     },
     Doubt {
         find: |facts| words_maybe_within(facts).into(),
-        except: &["not-sent"],
+        except: &[not_sent::RULE.id],
         own: true,
         condition: "what a log without a time zone tells was not told in that time",
         reason: "A log whose time zone is not known may tell of something between the request and its answer.",
@@ -130,7 +133,7 @@ static DOUBTS: &[Doubt] = &[
 const LACKS: &str = "it was not sent again by anyone in what the capture lacks";
 
 /// Rules whose answers name what the server could not run, or that nothing left the client.
-const BY_NAME: &[&str] = &["unknown-tool", "invalid-arguments", "not-sent"];
+static BY_NAME: &[&str] = &[unknown_tool::RULE.id, invalid_arguments::RULE.id, not_sent::RULE.id];
 
 /// A proof about one attempt holds for its operation only as far as the capture explains itself. Whatever calls a
 /// request safe that may have an effect is such a proof: that this attempt was not executed.
@@ -158,13 +161,13 @@ fn words_maybe_within(facts: &CallFacts<'_>) -> bool {
 /// Whether something that nothing accounts for may be the work of this very attempt.
 pub(in crate::judge) fn may_have_worked(facts: &CallFacts<'_>, outcome: Outcome) -> bool {
     let rule = match refusal(facts, outcome) {
-        Some(Refusal::UnknownTool) => "unknown-tool",
-        Some(Refusal::InvalidArguments) => "invalid-arguments",
-        None if facts.not_sent().is_some() => "not-sent",
+        Some(Refusal::UnknownTool) => unknown_tool::RULE.id,
+        Some(Refusal::InvalidArguments) => invalid_arguments::RULE.id,
+        None if facts.not_sent().is_some() => not_sent::RULE.id,
         _ => "",
     };
-    let own = DOUBTS.iter().filter(|doubt| doubt.own && !doubt.except.contains(&rule));
-    own.into_iter().any(|doubt| !matches!((doubt.find)(facts), Found::Nothing))
+    let mut own = DOUBTS.iter().filter(|doubt| doubt.own && !doubt.except.contains(&rule));
+    own.any(|doubt| !matches!((doubt.find)(facts), Found::Nothing))
 }
 
 /// Whether only what the capture lacks keeps a call from being safe.

@@ -97,7 +97,9 @@ impl Correlator {
             // Decided when the source ends: if no right answer comes, this one has the wrong id.
             self.sight(call, Seen::Contested, witness, mark, WRONG_ID);
         }
-        self.strand_event(event, mark, StrandFact::Unasked, 0, None);
+        // An id that is no number is one that no call has.
+        let id = if let RpcId::Int(id) = id { id } else { i64::MIN };
+        self.strand_event(event, mark, StrandFact::Unasked, id, None);
     }
 
     /// Literal ids that SDKs put where the request's id could not be read.

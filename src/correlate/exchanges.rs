@@ -120,7 +120,14 @@ impl Correlator {
             self.strand_event(event, ended, StrandFact::Stream, status, None);
             self.note_stream(event, ended, exchange, strand);
         }
-        for rpc in exchange.answered {
+        let asked = match exchange.method {
+            // A stream may carry errors that are about others.
+            "GET" => failed_status(exchange.status),
+            // What a POST of nothing may have asked is not known.
+            "POST" => !exchange.sent.is_empty(),
+            _ => true,
+        };
+        for rpc in exchange.answered.iter().filter(|rpc| !(asked && is_its_own(rpc))) {
             self.carried(event, ended, Direction::ToClient, *rpc);
         }
     }
@@ -337,6 +344,11 @@ impl Correlator {
 /// An answer that names no request: without id, `null`, or what SDKs write where they could not read one.
 fn names_none(answer: &Answer<'_>) -> bool {
     answer.id.is_none_or(|id| matches!(id, Id::Null | Id::Text("server-error" | "")))
+}
+
+/// Whether a message refuses what its exchange asked, though that was no request: a DELETE, bytes that are not JSON.
+fn is_its_own(rpc: &Rpc<'_>) -> bool {
+    matches!(rpc, Rpc::Answer(answer) if names_none(answer) && answer.error.is_some())
 }
 
 /// Whether the body of a refusal was written by who had read the request: it holds a result, an error that names a

@@ -25,7 +25,7 @@ pub enum RpcId {
 }
 
 /// A place with its recorded time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mark {
     /// Where it stands.
     pub origin: Origin,
@@ -486,7 +486,7 @@ pub enum StrandFact {
     Trouble(TroubleKind),
     /// An empty tool list has a reason.
     ToolsReason,
-    /// An answer to which no request was seen.
+    /// An answer to which no request was seen; `number` is its id, where that is an integer.
     Unasked,
     /// A GET stream of HTTP+SSE or Streamable HTTP.
     Stream,

@@ -326,7 +326,7 @@ impl Correlator {
         let facts = self.lane.facts.as_ref().expect("begin was called");
         if facts.witness != Some(Witness::Client) || facts.witness_is_hint {
             self.words.append(&mut self.lane.words);
-            self.timeless = self.timeless.or(self.lane.timeless);
+            self.timeless.extend(self.lane.timeless);
             self.crashed.extend(self.lane.crash);
         }
     }

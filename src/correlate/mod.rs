@@ -19,6 +19,7 @@ mod merge;
 mod messages;
 mod open;
 mod operations;
+mod orphans;
 mod place;
 mod reach;
 mod repeats;
@@ -104,14 +105,23 @@ pub struct Case {
 }
 
 /// What holds somewhere in a case: rules ask it for every call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Anywhere {
-    /// Data was lost while a source was read, or before.
-    pub lossy: bool,
+    /// The sources of which data was lost while they were read, or before.
+    pub lossy_sources: Vec<SourceId>,
+    /// Something that belongs to the capture could not be read, and is no source.
+    pub unread: bool,
     /// The log of an outside service is among the sources.
     pub service_log: bool,
     /// Bytes of a contact went out, or may have, that belongs to no call.
     pub attempt_outside_calls: bool,
+}
+
+impl Anywhere {
+    /// Whether data was lost: absence is no evidence.
+    pub fn is_lossy(&self) -> bool {
+        self.unread || !self.lossy_sources.is_empty()
+    }
 }
 
 impl Case {
@@ -250,8 +260,8 @@ pub struct Correlator {
     case: Case,
     access: Vec<access::AccessRow>,
     words: Vec<stray::Span>,
-    /// The first record of which nobody knows what it says, nor when.
-    timeless: Option<Mark>,
+    /// Records of which nobody knows what they say, nor when: the first of each source.
+    timeless: Vec<Mark>,
     /// POSTs of which a log tells, and POSTs that asked for nothing.
     post_rows: Vec<accounts::PostRow>,
     bare_posts: Vec<accounts::BarePost>,

@@ -10,8 +10,8 @@ use crate::{
 
 impl Correlator {
     /// Where a layer tells that it sends again, or a client tells of more attempts, failures or waits in vain than there
-    /// are calls.
-    pub(super) fn retold(&self) -> Option<Mark> {
+    /// are calls. Of those that are only counted, the first that is too many.
+    pub(super) fn retold(&self) -> Vec<Mark> {
         let events = || self.case.strands.iter().flat_map(|strand| &strand.events);
         let resends = |event: &&StrandEvent| {
             event.what == StrandFact::Remark(RemarkKind::HiddenRetry) && event.witness != Witness::Server
@@ -21,11 +21,11 @@ impl Correlator {
             let known = event.name.and_then(|name| attempts.get(&name)).copied().unwrap_or(i64::MAX);
             counts_attempts(event.what) && event.number > known
         };
-        let counted = events().find(resends).or_else(|| events().find(beyond)).map(|event| event.mark);
-        counted.or_else(|| self.surplus(RemarkKind::TimedOut, |call| self.may_have_timed_out(call))).or_else(|| {
-            let failed = |call: &Call| call.answer.kind != AnswerKind::Result;
-            [RemarkKind::CallFailed, RemarkKind::HttpStatus].into_iter().find_map(|kind| self.surplus(kind, failed))
-        })
+        let failed = |call: &Call| call.answer.kind != AnswerKind::Result;
+        let timed_out = self.surplus(RemarkKind::TimedOut, |call| self.may_have_timed_out(call));
+        let told = [RemarkKind::CallFailed, RemarkKind::HttpStatus].map(|kind| self.surplus(kind, failed));
+        let counted = events().filter(|event| resends(event) || beyond(event)).map(|event| event.mark);
+        counted.chain(timed_out).chain(told.into_iter().flatten()).collect()
     }
 
     /// How often each tool was called, POSTs counted where they are recorded.

@@ -1,5 +1,7 @@
 //! What was told that no call accounts for. It proves nothing, but "nothing else happened" is no longer proven either.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
 use super::{AnswerKind, Call, Case, Contact, Correlator, Lane, Mark, NONE, StrandEvent, StrandFact};
@@ -72,16 +74,16 @@ impl Times {
 pub struct Stray {
     /// Where a hop lost its upstream behind a request, or looked at its answer, in records that name no call.
     pub broken: Times,
-    /// A request to an MCP endpoint that a log tells of and no call accounts for.
-    pub post: Option<Mark>,
-    /// An answer whose request nobody recorded: a call is missing.
-    pub orphan: Option<Mark>,
-    /// A client, or a layer below it, tells of an attempt that no call can be.
-    pub retold: Option<Mark>,
+    /// Requests to an MCP endpoint that a log tells of and no call accounts for: the first of each source.
+    pub posts: Vec<Mark>,
+    /// Answers whose requests nobody recorded, so that calls are missing: the first of each source.
+    pub orphans: Vec<Mark>,
+    /// A client, or a layer below it, tells of attempts that no call can be: the first of each source.
+    pub retold: Vec<Mark>,
     /// A server tells of work, and names neither its call nor a time on the common clock.
     pub unplaced: Option<Mark>,
-    /// Free text that a server may have written, without a time.
-    pub timeless: Option<Mark>,
+    /// Free text that a server may have written, without a time: the first of each source.
+    pub timeless: Vec<Mark>,
     /// What a server wrote or did that names no call, and contacts of nobody, by first instant; instants are placed.
     words: Vec<Span>,
     /// The longest of these spans, in nanoseconds.
@@ -91,8 +93,10 @@ pub struct Stray {
     /// The same of sources whose zone nobody knows, by their time within a quarter of an hour: zones differ by whole
     /// quarters. In nanoseconds, ascending.
     local: Vec<i64>,
-    /// These sources, each once.
-    local_sources: Vec<SourceId>,
+    /// These sources, each once, ascending.
+    pub local_sources: Vec<SourceId>,
+    /// All sources that have words of a server, or a contact of nobody, at whatever time; each once, ascending.
+    word_sources: Vec<SourceId>,
     /// Work that traces show and that belongs to no call, by its beginning; instants are placed.
     work: Vec<(Timestamp, Timestamp)>,
     /// Sources in which a program crashed at a time that is not told.
@@ -117,14 +121,14 @@ impl Stray {
         self.work[first..].iter().take_while(|(begin, _)| begin.0 <= to).any(|(_, end)| end.0 <= to)
     }
 
-    /// Whether a program crashed at a time that nothing tells, by the record of another source.
-    pub fn crash_elsewhere(&self, own: SourceId) -> Option<Mark> {
-        self.crashed.iter().copied().find(|mark| mark.origin.source != own)
+    /// Where other sources than `own` record that a program crashed, without its time.
+    pub fn crashes_elsewhere(&self, own: SourceId) -> impl Iterator<Item = Mark> {
+        self.crashed.iter().copied().filter(move |mark| mark.origin.source != own)
     }
 
-    /// Whether another source than `own` has words of a server, or a contact of nobody, at whatever time.
-    pub fn any_words(&self, own: SourceId) -> bool {
-        self.words.iter().any(|span| span.source != own) || self.local_sources.iter().any(|source| *source != own)
+    /// The other sources than `own` that have words of a server, or a contact of nobody, at whatever time.
+    pub fn words_elsewhere(&self, own: SourceId) -> impl Iterator<Item = SourceId> {
+        self.word_sources.iter().copied().filter(move |source| *source != own)
     }
 
     /// A call that another source than `own` records inside a window: what a gateway sends on may look like another call.
@@ -204,12 +208,13 @@ impl Correlator {
         words.sort_unstable_by_key(|span| (span.from, span.source));
         self.case.stray = Stray {
             broken: Times::of(&self.case, broken.map(|event| event.mark)),
-            post: self.unaccounted(&self.post_rows).into_iter().min_by_key(|mark| mark.origin),
-            orphan: events().find(|event| event.what == StrandFact::Unasked).map(|event| event.mark),
-            retold: self.retold(),
+            posts: firsts(self.unaccounted(&self.post_rows)),
+            orphans: firsts(self.orphans()),
+            retold: firsts(self.retold()),
             unplaced: self.unplaced(&at_work),
-            timeless: self.timeless,
+            timeless: self.timeless.clone(),
             local: self.local(),
+            word_sources: each_once(words.iter().map(|span| span.source).chain(self.local_sources())),
             local_sources: self.local_sources(),
             asked: self.requests(),
             work,
@@ -275,11 +280,7 @@ impl Correlator {
 
     /// Sources that have words in a zone nobody knows.
     fn local_sources(&self) -> Vec<SourceId> {
-        let strange = self.words.iter().filter(|span| self.place(**span).is_none());
-        let mut sources: Vec<SourceId> = strange.map(|span| span.source).collect();
-        // The words of a source stand together.
-        sources.dedup();
-        sources
+        each_once(self.words.iter().filter(|span| self.place(**span).is_none()).map(|span| span.source))
     }
 
     /// A contact of nobody, or one of more works than there are calls that were worked on, without a time on the common
@@ -309,6 +310,18 @@ impl Correlator {
         let harmless = event.name.is_some_and(|name| is_effect_free(self.case.name(name)));
         !harmless && matches!(kind, Processing | HandlerEntered | HandlerRaised | HandlerReturned)
     }
+}
+
+/// The first record of each source, in their order.
+fn firsts(marks: impl IntoIterator<Item = Mark>) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = marks.into_iter().collect();
+    marks.sort_unstable_by_key(|mark| mark.origin);
+    marks.dedup_by_key(|mark| mark.origin.source);
+    marks
+}
+
+fn each_once(sources: impl Iterator<Item = SourceId>) -> Vec<SourceId> {
+    sources.collect::<BTreeSet<SourceId>>().into_iter().collect()
 }
 
 /// A contact whose writer named neither run nor call, and that was bound to no call.

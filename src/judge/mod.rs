@@ -4,6 +4,7 @@
 //! never text, and a verdict without evidence cannot be written.
 
 pub mod call;
+pub mod condition;
 pub mod doc;
 pub mod finding;
 pub mod inputs;
@@ -20,6 +21,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use rayon::prelude::*;
 
 pub use call::{CallFacts, CallVerdict, Milestones, Missing, Truth, Window};
+pub use condition::{Condition, Spots};
 pub use doc::Doc;
 pub use finding::{Confidence, FINDING_RULES, Finding, FindingRule, Severity};
 pub use outcome::{Layer, Outcome};

@@ -9,6 +9,7 @@ mod layout;
 mod markdown;
 mod names;
 mod ndjson;
+mod place;
 pub mod redact;
 mod schema;
 mod select;

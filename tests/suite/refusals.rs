@@ -111,7 +111,7 @@ fn a_body_that_is_not_there_may_be_an_answer() {
         json!({"mimeType": "application/json", "size": 800, "encoding": "base64", "text": "H4sIAA=="}),
         json!({"mimeType": "application/json", "size": 812, "_file": "abc.json"}),
     ] {
-        let condition = "the body that was not captured holds no answer";
+        let condition = "the body of its answer, which was not captured (a.har#1), holds no result";
         assert_eq!(changed(&[("/response/content", content)]), ("safe-if".to_owned(), condition.to_owned()));
     }
 }
@@ -143,7 +143,7 @@ fn a_wait_counts_wherever_it_is_recorded() {
     }
     assert_eq!(changed(&[("/startedDateTime", json!("yesterday"))]).0, "safe");
     let unknown = [("/time", json!(0)), ("/timings", nothing)];
-    assert_eq!(changed(&unknown), ("safe-if".to_owned(), "it was refused at once".to_owned()));
+    assert_eq!(changed(&unknown), ("safe-if".to_owned(), "it was refused at once (no duration is on record)".to_owned()));
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_message_on_a_stream_beside_it_may_be_about_it() {
     let told =
         json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "paid"}});
     let asked = json!({"jsonrpc": "2.0", "id": 77, "method": "elicitation/create", "params": {}});
-    let condition = "no message on the event stream beside it is about it";
+    let condition = "no message on the event stream at a.har#1 is about it";
     for message in [&told, &asked] {
         assert_eq!(verdict(&[stream(9000, message), refused()]), ("safe-if".to_owned(), condition.to_owned()));
     }

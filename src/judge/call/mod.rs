@@ -232,7 +232,7 @@ fn operation_opinion(
     milestones: &Milestones,
 ) -> Opinion {
     let mut own = retry::opinion(facts, outcome, milestones);
-    if own.verdict == retry::Caution::Safe
+    if retry::rests_on_no_execution(&own)
         && facts.class == EffectClass::Undeclared
         && let Some((other, kinship)) = others.kin.get_or_init(|| Kin::of(case)).beside(runs, facts)
     {

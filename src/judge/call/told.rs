@@ -168,25 +168,30 @@ pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Op
     if retry.verdict == Caution::Unsafe || facts.class == EffectClass::None || retry.verdict == Caution::Safe {
         return Vec::new();
     }
-    if retry::lacks_the_rest(retry) {
-        let artifact = if facts.case.anywhere.lossy {
+    let mut missing = Vec::new();
+    if retry.conditions.iter().any(|condition| condition.elsewhere) {
+        let artifact = if facts.case.anywhere.is_lossy() {
             "whole copies of the files that are cut, damaged or missing"
         } else {
             "a capture that shows every request of the client"
         };
-        return vec![Missing { artifact, window: None, if_present: "unsafe", if_absent: "safe" }];
+        let if_absent = if retry.lacks_the_rest() { "safe" } else { "safe-if" };
+        missing.push(Missing { artifact, window: None, if_present: "unsafe", if_absent });
+    }
+    if retry.lacks_the_rest() {
+        return missing;
     }
     // An attempt that was refused did nothing: what the later ones did decides.
     let refused = milestones.reached == Truth::False;
     let window = if refused { window(facts, last_attempt(facts)) } else { window(facts, facts.call) };
     if facts.call.direction == Direction::ToClient {
         let artifact = "the client's log of what it was asked";
-        return vec![Missing { artifact, window, if_present: "unsafe", if_absent: "unknown" }];
+        missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: "unknown" });
+        return missing;
     }
     // What was read already is not asked for; and nothing that is absent makes a verdict worse.
     let absent = |verdict| if retry.verdict == Caution::SafeIf { "safe-if" } else { verdict };
     let read = |witness| facts.run.is_some_and(|run| run.strands.iter().any(|strand| strand.witness == witness));
-    let mut missing = Vec::new();
     if !facts.seen.iter().any(|row| row.witness == Witness::Server) {
         let artifact = if read(Witness::Server) { "phase log of the server" } else { "server stderr or phase log" };
         missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: absent("safe-if") });

@@ -6,152 +6,137 @@
 //! or tells of something that no call accounts for, it does not.
 
 use super::{
-    Attempt, CallFacts, Caution, Opinion, Outcome, Refusal, invalid_arguments, not_sent, refusal, refusal::window,
-    unknown_tool,
+    Attempt, CallFacts, Caution, Opinion, Outcome, Refusal, hinted_read_only, idempotency_key, input_required,
+    invalid_arguments, not_sent, refusal, refusal::window, task_started, unknown_tool,
 };
-use crate::{correlate::Mark, judge::Evidence};
+use crate::judge::{Condition, Spots};
 
 /// Something that the capture lacks, or has and cannot explain.
 struct Doubt {
-    find: fn(&CallFacts<'_>) -> Found,
+    /// What raises it, if there is something.
+    find: fn(&CallFacts<'_>) -> Option<Spots>,
     /// The rules whose proofs it does not touch: an SDK that knows no such tool had nothing to run.
     except: &'static [&'static str],
     /// It is about this very attempt, and not about another one of its operation.
     own: bool,
-    /// What must be checked.
+    /// What must be checked; `{}` stands for what raises it.
     condition: &'static str,
-    /// What the records show.
-    reason: &'static str,
 }
 
-/// Whether there is a doubt, and which record raises it.
-enum Found {
-    Nothing,
-    Somewhere,
-    At(Mark),
-}
-
-impl From<Option<Mark>> for Found {
-    fn from(mark: Option<Mark>) -> Self {
-        mark.map_or(Self::Nothing, Self::At)
-    }
-}
-
-impl From<bool> for Found {
-    fn from(there: bool) -> Self {
-        if there { Self::Somewhere } else { Self::Nothing }
-    }
-}
-
-/// In order: what explains most comes first.
 static DOUBTS: &[Doubt] = &[
     Doubt {
-        find: |facts| facts.case.anywhere.lossy.into(),
+        find: |facts| Spots::sources(facts.case.anywhere.lossy_sources.iter().copied()),
         except: &[],
         own: false,
-        condition: LACKS,
-        reason: "A source of the capture is cut, damaged or missing: a later attempt may be missing.",
+        condition: "nobody sent it again in what is missing from {}",
     },
     Doubt {
-        find: |facts| facts.case.stray.orphan.into(),
+        find: |facts| facts.case.anywhere.unread.then_some(Spots::Nowhere),
         except: &[],
         own: false,
-        condition: LACKS,
-        reason: "An answer is on record whose request is not: a call is missing in the capture.",
+        condition: "nobody sent it again in the inputs that could not be read",
     },
     Doubt {
-        find: |facts| facts.case.stray.post.into(),
+        find: |facts| Spots::records(facts.case.stray.orphans.iter().copied()),
         except: &[],
         own: false,
-        condition: LACKS,
-        reason: "A log shows a request to the endpoint that no call here accounts for: it may be another attempt.",
+        condition: "no answer without a request (first: {}) is one to another attempt of it",
     },
     Doubt {
-        find: |facts| facts.case.stray.retold.into(),
+        find: |facts| Spots::records(facts.case.stray.posts.iter().copied()),
         except: &[],
         own: false,
-        condition: LACKS,
-        reason: "The client, or a layer below it, tells of an attempt that no call here can be.",
+        condition: "no request of which only a log tells (first: {}) is another attempt of it",
     },
     Doubt {
-        find: |facts| facts.case.stray.unplaced.into(),
+        find: |facts| Spots::records(facts.case.stray.retold.iter().copied()),
+        except: &[],
+        own: false,
+        condition: "what {} tells of is no other attempt of it",
+    },
+    Doubt {
+        find: |facts| Spots::records(facts.case.stray.unplaced),
         except: &[unknown_tool::RULE.id, invalid_arguments::RULE.id],
         own: true,
-        condition: "the work that the server tells of without a call and a time is another call's",
-        reason: "The server tells of work that no record ties to a call or to a time.",
+        condition: "the work of which {} tells, without a call and a time, was not done for it",
     },
     Doubt {
-        find: |facts| facts.case.stray.crash_elsewhere(facts.place().origin.source).into(),
+        find: |facts| Spots::records(facts.case.stray.crashes_elsewhere(facts.place().origin.source)),
         except: &[],
         own: true,
-        condition: "the crash that another source records was not in its time",
-        reason: "Another source records a crash without its time.",
+        condition: "the crash at {}, whose time is not told, was not during it",
     },
     Doubt {
-        find: |facts| facts.case.stray.broken.unplaced().filter(|_| facts.http.is_some()).into(),
+        find: |facts| Spots::records(facts.case.stray.broken.unplaced().filter(|_| facts.http.is_some())),
         except: BY_NAME,
         own: true,
-        condition: "what a proxy tells of an upstream is about another request",
-        reason: "A proxy tells of a lost upstream, or of its answer, at a time that cannot be compared.",
+        condition: "what {} tells of an upstream is about another request",
     },
     Doubt {
         find: |facts| {
-            let elsewhere = || facts.case.stray.any_words(facts.place().origin.source);
-            (window(facts).is_none() && facts.call.answered.is_some() && elsewhere()).into()
+            let incomparable = window(facts).is_none() && facts.call.answered.is_some();
+            let elsewhere = facts.case.stray.words_elsewhere(facts.place().origin.source);
+            Spots::sources(elsewhere.filter(|_| incomparable))
         },
         except: &[],
         own: true,
-        condition: "what other sources tell was not told in its time",
-        reason: "Its stamps cannot be compared with those of the other sources.",
+        condition: "nothing in {}, whose clock cannot be compared, was written about it",
     },
     Doubt {
         find: |facts| {
             let own = facts.place().origin.source;
-            window(facts).and_then(|(from, to)| facts.case.stray.call_within(own, from, to)).into()
+            Spots::records(window(facts).and_then(|(from, to)| facts.case.stray.call_within(own, from, to)))
         },
         except: BY_NAME,
         own: true,
-        condition: "the call that another source records in that time is not what was made of it",
-        reason: "Another source records a call between the request and its answer: a gateway may have sent it on.",
+        condition: "the call at {} is not this one, passed on by a gateway",
     },
     Doubt {
-        find: |facts| words_maybe_within(facts).into(),
+        find: |facts| {
+            let within = words_maybe_within(facts);
+            Spots::sources(facts.case.stray.local_sources.iter().copied().filter(|_| within))
+        },
         except: &[not_sent::RULE.id],
         own: true,
-        condition: "what a log without a time zone tells was not told in that time",
-        reason: "A log whose time zone is not known may tell of something between the request and its answer.",
+        condition: "nothing in {}, whose time zone is not known, was written during it",
     },
     Doubt {
-        find: |facts| facts.case.stray.timeless.into(),
+        find: |facts| Spots::records(facts.case.stray.timeless.iter().copied()),
         except: BY_NAME,
         own: true,
-        condition: "what the server may have written without a time is not about it",
-        reason: "A log has text without a time, which may be the server's word about this request.",
+        condition: "no line without a time (first: {}) is about it",
     },
 ];
-
-const LACKS: &str = "it was not sent again by anyone in what the capture lacks";
 
 /// Rules whose answers name what the server could not run, or that nothing left the client.
 static BY_NAME: &[&str] = &[unknown_tool::RULE.id, invalid_arguments::RULE.id, not_sent::RULE.id];
 
+/// Rules that do not say that the request was not executed: executing it twice does no harm, or something else is to
+/// be sent.
+static WHATEVER_RAN: &[&str] = &[
+    idempotency_key::RULE.id,
+    hinted_read_only::RULE.id,
+    hinted_read_only::SUCCESS.id,
+    input_required::RULE.id,
+    task_started::RULE.id,
+];
+
+/// Whether an opinion lets a request be sent again because this attempt was not executed.
+pub(in crate::judge) fn rests_on_no_execution(opinion: &Opinion) -> bool {
+    opinion.verdict <= Caution::SafeIf && !WHATEVER_RAN.contains(&opinion.rule)
+}
+
 /// A proof about one attempt holds for its operation only as far as the capture explains itself. Whatever calls a
 /// request safe that may have an effect is such a proof: that this attempt was not executed.
-pub(super) fn with_doubts(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
-    if own.verdict != Caution::Safe || !attempt.may_harm() {
-        return own;
+pub(super) fn doubts(attempt: &Attempt<'_, '_>, rule: &'static str) -> Vec<Condition> {
+    if !attempt.may_harm() || WHATEVER_RAN.contains(&rule) {
+        return Vec::new();
     }
-    for doubt in DOUBTS.iter().filter(|doubt| !doubt.except.contains(&own.rule)) {
-        let mark = match (doubt.find)(attempt.facts) {
-            Found::Nothing => continue,
-            Found::Somewhere => None,
-            Found::At(mark) => Some(mark),
-        };
-        let reason = format!("{} {}", own.reason, doubt.reason);
-        let proof = own.proof.with(mark.map(|mark| Evidence::seen("raises the doubt", mark)));
-        return Opinion::safe_if(own.rule, doubt.condition, reason, own.helps, proof);
-    }
-    own
+    let touched = DOUBTS.iter().filter(|doubt| !doubt.except.contains(&rule));
+    let raised = touched.filter_map(|doubt| Some((doubt, (doubt.find)(attempt.facts)?)));
+    let condition =
+        |(doubt, spots): (&Doubt, Spots)| Condition { text: doubt.condition.into(), spots, elsewhere: !doubt.own };
+    raised.map(condition).collect()
 }
 
 fn words_maybe_within(facts: &CallFacts<'_>) -> bool {
@@ -167,10 +152,5 @@ pub(in crate::judge) fn may_have_worked(facts: &CallFacts<'_>, outcome: Outcome)
         _ => "",
     };
     let mut own = DOUBTS.iter().filter(|doubt| doubt.own && !doubt.except.contains(&rule));
-    own.any(|doubt| !matches!((doubt.find)(facts), Found::Nothing))
-}
-
-/// Whether only what the capture lacks keeps a call from being safe.
-pub(in crate::judge) fn lacks_the_rest(opinion: &Opinion) -> bool {
-    opinion.condition.as_deref() == Some(LACKS)
+    own.any(|doubt| (doubt.find)(facts).is_some())
 }

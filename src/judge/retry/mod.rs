@@ -41,7 +41,7 @@ mod witnesses_contradict;
 use std::borrow::Cow;
 
 use super::{
-    CallFacts, Evidence, Milestones, Outcome, Proof,
+    CallFacts, Condition, Evidence, Milestones, Outcome, Proof, Spots,
     call::{EffectClass, Kinship, Truth},
     doc::Doc,
 };
@@ -104,8 +104,8 @@ pub struct Opinion {
     pub verdict: Caution,
     /// The rule that decided.
     pub rule: &'static str,
-    /// What must be checked; `Some` exactly for [`Caution::SafeIf`].
-    pub condition: Option<Cow<'static, str>>,
+    /// What must be checked, all of it; empty but for [`Caution::SafeIf`].
+    pub conditions: Vec<Condition>,
     /// One sentence.
     pub reason: Cow<'static, str>,
     /// Would it help?
@@ -124,19 +124,38 @@ impl Opinion {
         proof: Proof,
     ) -> Self {
         debug_assert!(verdict != Caution::SafeIf, "a condition is never empty");
-        Self { verdict, rule, condition: None, reason: reason.into(), helps, proof }
+        Self { verdict, rule, conditions: Vec::new(), reason: reason.into(), helps, proof }
     }
 
     /// `safe-if`.
     pub fn safe_if(
         rule: &'static str,
-        condition: impl Into<Cow<'static, str>>,
+        condition: impl Into<Condition>,
         reason: impl Into<Cow<'static, str>>,
         helps: Helps,
         proof: Proof,
     ) -> Self {
-        let condition = Some(condition.into());
-        Self { verdict: Caution::SafeIf, rule, condition, reason: reason.into(), helps, proof }
+        let conditions = vec![condition.into()];
+        Self { verdict: Caution::SafeIf, rule, conditions, reason: reason.into(), helps, proof }
+    }
+
+    /// The same opinion under more conditions. What is not safe without them is not safe with them.
+    #[must_use]
+    fn under(mut self, more: Vec<Condition>) -> Self {
+        if more.is_empty() || self.verdict > Caution::SafeIf {
+            return self;
+        }
+        let shown = more.iter().flat_map(|condition| condition.spots.marks());
+        let shown = shown.map(|mark| Evidence::seen("shows what is to be checked", *mark));
+        self.proof = self.proof.with(shown);
+        self.verdict = Caution::SafeIf;
+        self.conditions.extend(more);
+        self
+    }
+
+    /// Whether it holds only as far as the capture lacks no other attempt, and is proven otherwise.
+    pub(in crate::judge) fn lacks_the_rest(&self) -> bool {
+        self.verdict == Caution::SafeIf && self.conditions.iter().all(|condition| condition.elsewhere)
     }
 
     /// The same opinion as the verdict of another attempt of the operation.
@@ -246,7 +265,7 @@ pub static RETRY_RULES: &[&RetryRule] = &[
     &no_proof::RULE,
 ];
 
-pub(super) use doubt::{lacks_the_rest, may_have_worked};
+pub(super) use doubt::{may_have_worked, rests_on_no_execution};
 pub(super) use refusal::refused_before_dispatch;
 use refusal::{AT_ONCE, Refusal, began, earlier_in_doubt, refusal, told_elsewhere, took};
 
@@ -257,29 +276,25 @@ pub(super) const REJECTED_BEFORE_WORK: &str = rejected_before_work::RULE.id;
 pub(super) fn opinion(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Milestones) -> Opinion {
     let attempt = Attempt { facts, outcome, milestones };
     let own = RETRY_RULES.iter().find_map(|rule| (rule.check)(&attempt)).unwrap_or_else(|| no_proof::opinion(&attempt));
-    let own = doubt::with_doubts(&attempt, own);
-    let own = unseen::with_gaps(&attempt, own);
+    let rule = own.rule;
+    let own = own.under(unseen::conditions(&attempt, rule)).under(doubt::doubts(&attempt, rule));
     new_process::with_restart(&attempt, own)
 }
 
 /// A call that did nothing, beside one of the same tool that may have: nobody recorded whether they are one operation.
 pub(super) fn possibly_the_same(own: Opinion, other: &CallFacts<'_>, kinship: Kinship) -> Opinion {
-    let proof = own.proof.clone().and(Evidence::seen("shows the other call", other.place()));
     match kinship {
         Kinship::SameRun => {
             let reason = format!(
                 "It is possibly the same operation as another call of this tool, which may have taken effect: their arguments are not on record. {}",
                 own.reason
             );
-            Opinion { verdict: Caution::Unknown, reason: reason.into(), proof, ..own }
+            let proof = own.proof.and(Evidence::seen("shows the other call", other.place()));
+            Opinion { verdict: Caution::Unknown, conditions: Vec::new(), reason: reason.into(), proof, ..own }
         }
         Kinship::Possible => {
-            let condition = "the other call of this tool was no attempt of the same operation";
-            let reason = format!(
-                "{} Another call of this tool may have taken effect, and nothing on record tells them apart.",
-                own.reason
-            );
-            Opinion::safe_if(own.rule, condition, reason, own.helps, proof)
+            let text = "the call of this tool at {}, which may have taken effect, was no attempt of the same operation";
+            own.under(vec![Condition::at(text, Spots::Records(vec![other.place()]))])
         }
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn with_restart(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
         _ if own.verdict == Caution::Safe => {
             let condition = "the process that had it still runs and is sent it again, without a new start";
             let reason = format!("{} No record shows that the process was still alive.", own.reason);
-            Opinion::safe_if(own.rule, condition, reason, own.helps, own.proof)
+            Opinion { reason: reason.into(), ..own }.under(vec![condition.into()])
         }
         _ => own,
     }

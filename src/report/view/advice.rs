@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use super::{Desk, and_more, plural};
 use crate::{
     event::Direction,
-    judge::{CallVerdict, Caution, Helps, Opinion, Outcome, RESTART_RULES, RunVerdict},
-    report::{names, wire},
+    judge::{CallVerdict, Caution, Condition, Helps, Opinion, Outcome, RESTART_RULES, RunVerdict},
+    report::names,
     symbol::Symbol,
 };
 
@@ -82,7 +82,7 @@ struct Key<'v> {
     method: Symbol,
     target: Option<Symbol>,
     reason: &'v str,
-    condition: Option<&'v str>,
+    conditions: &'v [Condition],
 }
 
 /// The classes that have rows, in order.
@@ -123,8 +123,8 @@ fn concerns(desk: &Desk<'_, '_>, index: u32, verdict: &CallVerdict) -> bool {
 
 fn key<'v>(desk: &Desk<'_, 'v>, index: u32, verdict: &'v CallVerdict) -> Key<'v> {
     let call = &desk.report.case.calls[index as usize];
-    let (reason, condition) = (&*verdict.retry.reason, verdict.retry.condition.as_deref());
-    Key { class: class(&verdict.retry), method: call.method, target: call.target, reason, condition }
+    let (reason, conditions) = (&*verdict.retry.reason, &verdict.retry.conditions[..]);
+    Key { class: class(&verdict.retry), method: call.method, target: call.target, reason, conditions }
 }
 
 fn class(retry: &Opinion) -> Class {
@@ -141,7 +141,7 @@ fn call_row(desk: &Desk<'_, '_>, first: u32, count: u64) -> AdviceRow {
     let verdict = &desk.report.verdicts.calls[&first];
     let call = &desk.report.case.calls[first as usize];
     let mut text = String::new();
-    if let Some(condition) = wire::condition(&desk.names, &verdict.retry) {
+    if let Some(condition) = desk.places().conditions(&verdict.retry) {
         text = format!("only if {condition}. ");
     }
     text.push_str(&desk.names.text(&verdict.retry.reason));
@@ -214,7 +214,7 @@ fn contacts_of_all(desk: &Desk<'_, '_>, first: usize, count: u64) -> String {
 fn restart_text(desk: &Desk<'_, '_>, run: &RunVerdict) -> String {
     let verdict = match run.restart.verdict {
         Caution::Safe => "safe".to_owned(),
-        Caution::SafeIf => match wire::condition(&desk.names, &run.restart) {
+        Caution::SafeIf => match desk.places().conditions(&run.restart) {
             Some(condition) => format!("only if {condition}"),
             None => "under a condition".to_owned(),
         },

@@ -8,7 +8,7 @@ use super::{CALLS, Cite, Desk, Rows, and_more};
 use crate::{
     correlate::NONE,
     event::PhaseEvent,
-    judge::{Answer, CallVerdict, Caution, Helps, Layer, Outcome},
+    judge::{Answer, CallVerdict, Caution, Condition, Helps, Layer, Outcome},
     report::{names, select, wire},
     symbol::Symbol,
 };
@@ -58,7 +58,7 @@ struct Key<'v> {
     retry: Caution,
     rule: &'static str,
     reason: &'v str,
-    condition: Option<&'v str>,
+    conditions: &'v [Condition],
     reach: Answer,
 }
 
@@ -78,7 +78,7 @@ fn groups(desk: &Desk<'_, '_>) -> Vec<(u32, u64)> {
             retry: verdict.retry.verdict,
             rule: verdict.retry.rule,
             reason: &verdict.retry.reason,
-            condition: verdict.retry.condition.as_deref(),
+            conditions: &verdict.retry.conditions,
             reach: verdict.reach.answer,
         };
         let slot = *known.entry(key).or_insert(groups.len());
@@ -130,7 +130,7 @@ fn row(desk: &Desk<'_, '_>, index: u32, count: u64) -> CallRow {
 
 fn reason(desk: &Desk<'_, '_>, verdict: &CallVerdict) -> String {
     let mut text = desk.names.text(&verdict.retry.reason);
-    if let Some(condition) = wire::condition(&desk.names, &verdict.retry) {
+    if let Some(condition) = desk.places().conditions(&verdict.retry) {
         text = format!("{text} Safe only if {condition}.");
     }
     text.push_str(match verdict.retry.helps {

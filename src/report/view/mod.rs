@@ -18,8 +18,6 @@ use std::collections::BTreeSet;
 use crate::{
     correlate::Mark,
     event::Origin,
-    format,
-    frame::Framing,
     judge::{Evidence, Place},
     symbol::Symbol,
 };
@@ -37,11 +35,7 @@ use self::{
     count::{all_of, and_more, none_of},
     scope::Scope,
 };
-use super::{
-    CallsShown, Report, layout,
-    names::{self, Names},
-    select::Selected,
-};
+use super::{CallsShown, Report, layout, names::Names, place::Places, select::Selected};
 
 /// At most so many runs are shown.
 const RUNS: usize = 20;
@@ -240,25 +234,18 @@ impl Desk<'_, '_> {
         Cite { place, role: self.names.text(&piece.role), quotable, quote: None, origin }
     }
 
+    fn places(&self) -> Places<'_, '_> {
+        Places { report: self.report, names: &self.names, root: &self.root }
+    }
+
     /// `path:line`; `path#record` where records are not lines.
     fn spot(&self, origin: Origin) -> String {
-        let index = origin.source.0 as usize;
-        let Some(info) = self.report.sources.get(index) else {
-            return format!("{}#{}", names::source(index), origin.record);
-        };
-        let lines = format::named(info.format).is_none_or(|format| matches!(format.framing, Framing::Lines));
-        format!("{}{}{}", self.path(index), if lines { ':' } else { '#' }, origin.record)
+        self.places().spot(origin)
     }
 
     /// The path of a source, with the path inside its archive.
     fn path(&self, index: usize) -> String {
-        let Some(info) = self.report.sources.get(index) else { return names::source(index) };
-        let path = self.names.text(&info.path);
-        let path = path.strip_prefix(&self.root).unwrap_or(&path);
-        match &info.member {
-            Some(member) => format!("{path}!{}", self.names.text(member)),
-            None => path.to_owned(),
-        }
+        self.places().path(index)
     }
 
     /// Time of day, placed.

@@ -28,7 +28,7 @@ impl Scope {
             calls: desk.report.verdicts.totals.calls,
             runs: desk.report.case.runs.len() as u64,
             failed: calls.any(|(index, verdict)| !verdict.outcome.is_success() && desk.selected.call(*index)),
-            lossy: desk.report.case.anywhere.lossy,
+            lossy: desk.report.case.anywhere.is_lossy(),
         }
     }
 

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{
     Call, Conflict, Finding, Http, Milestones, Missing, Operation, OperationRetry, Retry,
     evidence::evidence,
-    run::{condition, last_phase, reach},
+    run::{last_phase, reach},
 };
 use crate::{
     correlate::{self, AnswerKind, Author, Case, HttpFacts, Key, Mark, NONE, RpcId, Seen},
@@ -15,6 +15,7 @@ use crate::{
     report::{
         Report,
         names::{self, Names},
+        place::Places,
     },
     symbol::Symbol,
     time::MILLISECOND,
@@ -180,7 +181,7 @@ fn retry(report: &Report<'_>, names: &Names<'_>, verdict: &CallVerdict, http: Op
     Retry {
         verdict: opinion.verdict.name(),
         rule: opinion.rule,
-        condition: condition(names, opinion),
+        condition: Places::whole(report, names).conditions(opinion),
         reason: names.text(&opinion.reason),
         helps: opinion.helps.name(),
         after_ms: http.map(|http| http.retry_after).filter(|after| *after != NONE),

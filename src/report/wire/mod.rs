@@ -21,7 +21,7 @@ pub(super) use build::{Wire, cites};
 pub(super) use call::{duration, ended, fingerprint, tool};
 #[cfg(test)]
 pub(super) use example::full_example;
-pub(super) use run::{condition, tool_count};
+pub(super) use run::tool_count;
 pub(super) use source::{loss, zone};
 
 /// The number of this schema.

@@ -6,8 +6,8 @@ use super::{Exit, LastPhase, Question, Reach, Restart, Run, Target, Tools, evide
 use crate::{
     correlate::{Mark, ToolsFacts},
     event::PhaseEvent,
-    judge::{Caution, Opinion, ReachVerdict, RunFacts, RunVerdict, run},
-    report::{Report, names::Names},
+    judge::{Opinion, ReachVerdict, RunFacts, RunVerdict, run},
+    report::{Report, names::Names, place::Places},
 };
 
 /// One run.
@@ -60,17 +60,11 @@ pub(super) fn last_phase(last: Option<(PhaseEvent, Mark)>) -> Option<LastPhase> 
     last.map(|(event, _)| LastPhase { phase: event.phase().name(), event: event.name() })
 }
 
-/// The condition of an opinion, which is there exactly for `safe-if`.
-pub(in crate::report) fn condition(names: &Names<'_>, opinion: &Opinion) -> Option<String> {
-    let condition = opinion.condition.as_deref().map(|condition| names.text(condition));
-    condition.filter(|_| opinion.verdict == Caution::SafeIf)
-}
-
 fn restart(report: &Report<'_>, names: &Names<'_>, opinion: &Opinion) -> Restart {
     Restart {
         verdict: opinion.verdict.name(),
         rule: opinion.rule,
-        condition: condition(names, opinion),
+        condition: Places::whole(report, names).conditions(opinion),
         reason: names.text(&opinion.reason),
         evidence: evidence(report, names, opinion.proof.iter()),
     }

@@ -85,7 +85,7 @@ pub(super) fn coverage(report: &Report<'_>, names: &Names<'_>) -> Coverage {
 
 /// The worst of all notices; also of those about what could not be opened, and so is no source.
 pub(in crate::report) fn loss(report: &Report<'_>) -> Loss {
-    if report.case.anywhere.lossy {
+    if report.case.anywhere.is_lossy() {
         return Loss::Data;
     }
     let notices = report.sources.iter().flat_map(|source| &source.notices);

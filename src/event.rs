@@ -174,6 +174,8 @@ pub enum Kind<'a> {
     Syscall(Syscall<'a>),
     /// A piece of a record that spans lines; `assemble` joins them.
     Piece(Piece<'a>),
+    /// Text from which nothing was learned names a request: a POST to this path, or a `tools/call`.
+    Mention(Option<&'a str>),
     /// Text from which nothing was learned.
     Text(&'a str),
 }

@@ -2,6 +2,8 @@
 //!
 //! Takes only a message that stands behind an envelope: what is quoted inside other JSON is payload.
 
+use serde_json::value::RawValue;
+
 use super::{Clue, scan};
 use crate::{
     event::{Direction, Kind, Message, Remark, RemarkKind, Rpc, Witness},
@@ -20,7 +22,7 @@ A line such as `[supergateway] Child → StreamableHttp: {\"jsonrpc\":\"2.0\",�
 the server not yet. `Child →` was written by the server. `Message from client` (Claude Desktop) is only queued. \
 `Received a response for an unknown message ID` (TypeScript SDK) is a late answer: the server did finish.
 ## How it is recognised
-By `\"jsonrpc\"` in a balanced JSON value behind an envelope with no open quote. Words before it tell the direction.
+By `\"jsonrpc\"` in a balanced JSON value behind an envelope with no open quote, or in the `message` of such a value. Words before it tell the direction.
 ## What it is not
 JSON inside a string of other JSON is what a tool returned or a model wrote: never a record.
 ## What to do
@@ -51,9 +53,14 @@ fn read<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
             true
         };
     };
-    let (messages, _) = jsonrpc::read(value, arena);
-    if messages.iter().any(|rpc| matches!(rpc, Rpc::NotRpc | Rpc::Malformed)) {
-        return false;
+    let is_none = |rpc: &Rpc<'_>| matches!(rpc, Rpc::NotRpc | Rpc::Malformed);
+    let mut messages = jsonrpc::read(value, arena).0;
+    if messages.iter().any(is_none) {
+        let Some(carried) = carried(value) else { return false };
+        messages = jsonrpc::read(carried, arena).0;
+        if messages.iter().any(is_none) {
+            return false;
+        }
     }
     for rpc in messages {
         push(rpc, &hint, body, sink);
@@ -64,6 +71,16 @@ fn read<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
 fn push<'a>(rpc: Rpc<'a>, hint: &Hint, body: &Body<'a>, sink: &mut Sink<'a>) {
     let message = Message { direction: hint.direction, queued: hint.queued, thin: false, http: None, rpc };
     scan::push_as(Kind::Message(message), hint.witness, body, sink);
+}
+
+/// What a JSON envelope carries, as traces write it: `{"ts":…,"message":{"jsonrpc":…}}`.
+fn carried(value: &str) -> Option<&str> {
+    #[derive(serde::Deserialize)]
+    struct Envelope<'a> {
+        #[serde(borrow)]
+        message: &'a RawValue,
+    }
+    serde_json::from_str::<Envelope<'_>>(value).ok().map(|envelope| envelope.message.get())
 }
 
 /// An answer that came after its request was given up.
@@ -160,6 +177,19 @@ mod tests {
     fn message_of<'a>(event: &Event<'a>) -> Message<'a> {
         let Kind::Message(message) = event.kind else { panic!("{event:?}") };
         message
+    }
+
+    #[test]
+    fn an_envelope_in_the_text_carries_its_message() {
+        let carried =
+            r#"{"ts": "x", "message": {"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"pay"}}}"#;
+        only(&format!("acme - INFO - {carried}"), |event| {
+            let Rpc::Request(request) = message_of(event).rpc else { panic!("{event:?}") };
+            assert_eq!((request.id, request.target), (Id::Int(6), Some("pay")));
+        });
+        only(r#"acme - INFO - {"message": {"result": "\"jsonrpc\""}}"#, |event| {
+            assert!(matches!(event.kind, Kind::Text(_)));
+        });
     }
 
     #[test]

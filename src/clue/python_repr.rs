@@ -445,7 +445,7 @@ mod tests {
 
     #[test]
     fn a_quoted_message_is_no_record() {
-        only("result={'text': \"jsonrpc='2.0' id=1 method='tools/call'\"}", |event| {
+        only("result={'text': \"jsonrpc='2.0' id=1 method='tools/list'\"}", |event| {
             assert!(matches!(event.kind, Kind::Text(_)), "{event:?}");
         });
     }

@@ -140,7 +140,7 @@ impl Correlator {
             return;
         }
         if !matches!(row.upstream, UpstreamRow::None | UpstreamRow::ConnectFailed) {
-            self.post_rows.push(PostRow { mark: row.mark, status: row.status });
+            self.post_rows.push(PostRow { mark: row.mark, status: row.status, mention: false });
         }
         let (seen, number) = match row.upstream {
             UpstreamRow::Untold => return,

@@ -8,13 +8,19 @@ use super::{
     bind::SLACK,
     windows::{Span, Windows},
 };
-use crate::event::{Direction, Witness};
+use crate::{
+    event::{Direction, Witness},
+    symbol::Symbol,
+    time::Timestamp,
+};
 
 /// A POST that a log tells of, without what it asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PostRow {
     pub(super) mark: Mark,
     pub(super) status: u16,
+    /// Only a mention: of one request there may be several.
+    pub(super) mention: bool,
 }
 
 /// A POST that a capture shows and that asked for nothing: a notification, an answer of the client.
@@ -24,6 +30,12 @@ pub(super) struct BarePost {
     pub(super) ended: Mark,
     pub(super) status: u16,
 }
+
+/// Text that names a request: the path of a POST, or none for a `tools/call`.
+pub(super) type Mention = (Option<Symbol>, Mark);
+
+/// So many are kept to be compared with the calls on record.
+const MENTIONS: usize = 1 << 20;
 
 /// An exchange that a capture shows; no status where none is on record.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +67,11 @@ impl Correlator {
                 let windows = windows.entry(row.status).or_insert_with(|| fitting(&shown, row.status));
                 left.extend(self.is_strange(row.mark, windows).then_some(row.mark));
             }
-            if left.len() == before && !in_order(&rows, &shown) {
+            let counted = |row: &&PostRow| !row.mention || self.comparable(row.mark).is_none();
+            let counted: Vec<PostRow> = rows.iter().filter(counted).copied().collect();
+            if left.len() == before && !in_order(&counted, &shown) {
                 // One too many, and nobody knows which.
-                left.push(Mark { at: None, ..rows[0].mark });
+                left.push(Mark { at: None, ..counted[0].mark });
             }
         }
         left
@@ -65,8 +79,11 @@ impl Correlator {
 
     /// Whether a row has a time at which no exchange was open.
     fn is_strange(&self, mark: Mark, windows: &Windows) -> bool {
-        let at = self.case.placed(mark).filter(|_| self.case.has_common_clock(mark));
-        at.is_some_and(|at| !windows.untimed && windows.open_at(at.0, SLACK) == [None, None])
+        self.comparable(mark).is_some_and(|at| !windows.untimed && windows.open_at(at.0, SLACK) == [None, None])
+    }
+
+    fn comparable(&self, mark: Mark) -> Option<Timestamp> {
+        self.case.placed(mark).filter(|_| self.case.has_common_clock(mark))
     }
 
     /// The exchanges on record, in order of their ends.
@@ -92,6 +109,30 @@ impl Correlator {
         shown
     }
 
+    /// Notes text that names a request.
+    pub(super) fn mention(&mut self, path: Option<&str>, mark: Mark) {
+        if self.mentions.len() < MENTIONS {
+            let path = path.map(|path| self.case.symbols.intern(path));
+            self.mentions.push((path, mark));
+        } else {
+            // Nobody compares it: it may be any request.
+            self.uncompared.get_or_insert(mark);
+        }
+    }
+
+    /// Adds the requests that text names, where they are to an endpoint.
+    pub(super) fn note_mentions(&mut self) {
+        let paths = self.endpoint_paths();
+        let mentions = std::mem::take(&mut self.mentions);
+        let asks = |path: &Option<Symbol>| path.is_none_or(|path| paths.contains(self.case.name(path)));
+        let rows: Vec<PostRow> = mentions
+            .into_iter()
+            .filter(|(path, _)| asks(path))
+            .map(|(_, mark)| PostRow { mark, status: 0, mention: true })
+            .collect();
+        self.post_rows.extend(rows);
+    }
+
     /// Notes a client's line about a POST to an endpoint: it is no contact of the server.
     pub(super) fn note_library_posts(&mut self) {
         let paths = self.endpoint_paths();
@@ -102,7 +143,8 @@ impl Correlator {
             client && post && contact.path.is_some_and(|path| paths.contains(self.case.name(path)))
         };
         let rows = self.case.contacts.iter().filter(own);
-        let rows: Vec<PostRow> = rows.map(|row| PostRow { mark: row.attempt, status: row.status }).collect();
+        let rows: Vec<PostRow> =
+            rows.map(|row| PostRow { mark: row.attempt, status: row.status, mention: false }).collect();
         self.post_rows.extend(rows);
     }
 }

@@ -486,7 +486,7 @@ pub enum StrandFact {
     Trouble(TroubleKind),
     /// An empty tool list has a reason.
     ToolsReason,
-    /// An answer to which no request was seen; `number` is its id, where that is an integer.
+    /// An answer to which, or a cancellation of which, no request was seen; `number` is its id, where that is an integer.
     Unasked,
     /// A GET stream of HTTP+SSE or Streamable HTTP.
     Stream,

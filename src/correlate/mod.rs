@@ -264,6 +264,10 @@ pub struct Correlator {
     timeless: Vec<Mark>,
     /// POSTs of which a log tells, and POSTs that asked for nothing.
     post_rows: Vec<accounts::PostRow>,
+    /// Text that names a request: the path of a POST, or none for a `tools/call`.
+    mentions: Vec<accounts::Mention>,
+    /// The first of it that is not kept.
+    uncompared: Option<Mark>,
     bare_posts: Vec<accounts::BarePost>,
     /// Work that spans show outside of every call of their source.
     work: Vec<(Timestamp, Timestamp)>,
@@ -311,6 +315,10 @@ impl Correlator {
             return;
         }
         let mark = self.mark(event.origin, event.at);
+        if let Kind::Mention(path) = event.kind {
+            self.mention(path, mark);
+            return;
+        }
         if let Some(witness) = event.witness {
             self.lane.votes[witness as usize] += 1;
         }
@@ -336,7 +344,7 @@ impl Correlator {
                 let name = trouble.name.or(Some(trouble.class)).map(|name| self.case.symbols.intern(name));
                 self.strand_event(event, mark, StrandFact::Trouble(trouble.kind), 0, name);
             }
-            Kind::Text(_) | Kind::Piece(_) | Kind::Syscall(_) => {}
+            Kind::Text(_) | Kind::Piece(_) | Kind::Syscall(_) | Kind::Mention(_) => {}
         }
     }
 
@@ -373,6 +381,7 @@ impl Correlator {
         self.merge_views();
         self.resolve_access();
         self.note_library_posts();
+        self.note_mentions();
         self.bind();
         self.group_operations();
         self.gather_stray();

@@ -76,7 +76,7 @@ pub struct Stray {
     pub broken: Times,
     /// Requests to an MCP endpoint that a log tells of and no call accounts for: the first of each source.
     pub posts: Vec<Mark>,
-    /// Answers whose requests nobody recorded, so that calls are missing: the first of each source.
+    /// Answers and cancellations of requests that nobody recorded, so that calls are missing: the first of each source.
     pub orphans: Vec<Mark>,
     /// A client, or a layer below it, tells of attempts that no call can be: the first of each source.
     pub retold: Vec<Mark>,
@@ -208,7 +208,7 @@ impl Correlator {
         words.sort_unstable_by_key(|span| (span.from, span.source));
         self.case.stray = Stray {
             broken: Times::of(&self.case, broken.map(|event| event.mark)),
-            posts: firsts(self.unaccounted(&self.post_rows)),
+            posts: firsts(self.unaccounted(&self.post_rows).into_iter().chain(self.uncompared)),
             orphans: firsts(self.orphans()),
             retold: firsts(self.retold()),
             unplaced: self.unplaced(&at_work),

@@ -42,11 +42,22 @@ pub fn digest_text(text: &str) -> Digest {
     digest_bytes(b's', text.as_bytes())
 }
 
-/// Reduces a JSON text to its canonical digest.
+/// Reduces a JSON text to its canonical digest. An object that is passed as a JSON text is that object: models write
+/// arguments so, and servers read them.
 ///
 /// # Errors
 /// Says what is wrong with damaged JSON.
 pub fn canonical(text: &str) -> Result<Canonical, serde_json::Error> {
+    if text.starts_with("\"{") {
+        let inner: String = serde_json::from_str(text)?;
+        if let Some(canonical) = inner.starts_with('{').then(|| of_value(&inner).ok()).flatten() {
+            return Ok(canonical);
+        }
+    }
+    of_value(text)
+}
+
+fn of_value(text: &str) -> Result<Canonical, serde_json::Error> {
     let met = Met::default();
     let mut top = Canonical::default();
     let mut json = serde_json::Deserializer::from_str(text);
@@ -87,6 +98,8 @@ struct Met {
     inexact: Cell<bool>,
     /// Set by a text that stands for another one.
     masked: Cell<bool>,
+    /// Set by a text that spells another value, to that value: `"5"` for 5.
+    spelled: Cell<Option<Digest>>,
 }
 
 struct CanonicalSeed<'c> {
@@ -130,6 +143,7 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
         if is_mask(text) {
             self.met.masked.set(true);
         }
+        self.met.spelled.set(spelled(text));
         Ok(digest_bytes(b's', text.as_bytes()))
     }
     fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Digest, S::Error> {
@@ -137,24 +151,40 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
         while let Some(Digest(item)) = seq.next_element_seed(CanonicalSeed { met: self.met, top: None })? {
             bytes.extend_from_slice(&item.to_le_bytes());
         }
+        self.met.spelled.set(None);
         Ok(digest_bytes(b'a', &bytes))
     }
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Digest, M::Error> {
         let mut members = Pile::new();
+        // The same with texts as the values they spell: who sends a call again may have corrected their type.
+        let mut loose = Pile::new();
         let mut top = self.top;
         while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
+            self.met.spelled.set(None);
             let value = map.next_value_seed(CanonicalSeed { met: self.met, top: None })?;
-            if let Some(top) = top.as_deref_mut()
-                && is_idempotency_key(&key)
-            {
-                top.idempotency_key = Some(value);
+            let name = digest_bytes(b'k', key.as_bytes());
+            if let Some(top) = top.as_deref_mut() {
+                loose.push((name, self.met.spelled.get().unwrap_or(value)));
+                if is_idempotency_key(&key) {
+                    top.idempotency_key = Some(value);
+                }
             }
-            members.push((digest_bytes(b'k', key.as_bytes()), value));
+            members.push((name, value));
         }
         if let Some(top) = top {
-            top.pairs = sketch(&members);
+            top.pairs = sketch(&loose);
         }
+        self.met.spelled.set(None);
         Ok(digest_members(members))
+    }
+}
+
+/// The number, object or array that a text spells.
+fn spelled(text: &str) -> Option<Digest> {
+    match text.as_bytes().first()? {
+        b'-' | b'0'..=b'9' if text.len() <= 24 => text.parse::<f64>().ok().map(float),
+        b'{' | b'[' => of_value(text).ok().map(|canonical| canonical.digest),
+        _ => None,
     }
 }
 
@@ -314,6 +344,18 @@ mod tests {
         let masked = |text| canonical(text).expect("valid").masked;
         assert!(masked(r#"{"to":"***"}"#) && masked(r#"{"a":["[REDACTED]"]}"#) && masked(r#"{"a":"abc [truncated]"}"#));
         assert!(!masked(r#"{"to":"*bob*","a":"[x]","b":"<b>","c":"r"}"#));
+    }
+
+    #[test]
+    fn arguments_are_the_same_in_a_text_and_alike_with_other_types() {
+        let of = |text: &str| canonical(text).unwrap();
+        assert_eq!(of(r#""{\"a\":1,\"b\":\"x\"}""#), of(r#"{"b":"x","a":1}"#));
+        assert_ne!(of(r#""{a}""#).digest, of("{}").digest, "a text that is no object");
+        let (number, text) = (of(r#"{"amount":5,"to":"bob"}"#), of(r#"{"amount":"5.0","to":"bob"}"#));
+        assert_ne!(number.digest, text.digest);
+        assert_eq!(number.pairs, text.pairs);
+        assert_eq!(of(r#"{"p":{"b":[1]}}"#).pairs, of(r#"{"p":"{\"b\": [1]}"}"#).pairs);
+        assert_ne!(number.pairs, of(r#"{"amount":["5"],"to":"bob"}"#).pairs, "only what a member is");
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::{
 pub(super) struct Params<'a> {
     target: Option<&'a str>,
     args: Option<Digest>,
-    /// Something was taken out of the arguments before they were written.
+    /// Nobody knows the arguments from what was written: something was taken out of them, or they are there twice.
     masked: bool,
     pairs: Pairs,
     revision: Option<&'a str>,
@@ -86,6 +86,7 @@ impl<'a> Visitor<'a> for ParamsSeed<'_, 'a> {
                 "name" | "uri" | "taskId" => params.target = map.next_value_seed(reader.text())?.or(params.target),
                 "arguments" => {
                     reader.note_duplicate(arguments.as_ref());
+                    params.masked |= arguments.is_some();
                     arguments = Some(map.next_value::<&'a RawValue>()?);
                 }
                 "protocolVersion" => params.revision = map.next_value_seed(reader.text())?,
@@ -112,7 +113,7 @@ impl<'a> Visitor<'a> for ParamsSeed<'_, 'a> {
         }
         if let Some(raw) = arguments.filter(|raw| raw.get() != "null") {
             let canonical = canonical(raw.get()).map_err(|_| M::Error::custom("arguments that cannot be read"))?;
-            params.masked = canonical.masked;
+            params.masked |= canonical.masked;
             params.args = Some(canonical.digest).filter(|_| !params.masked);
             params.pairs = canonical.pairs;
             params.idempotency_key = canonical.idempotency_key;

@@ -143,7 +143,10 @@ fn a_wait_counts_wherever_it_is_recorded() {
     }
     assert_eq!(changed(&[("/startedDateTime", json!("yesterday"))]).0, "safe");
     let unknown = [("/time", json!(0)), ("/timings", nothing)];
-    assert_eq!(changed(&unknown), ("safe-if".to_owned(), "it was refused at once (no duration is on record)".to_owned()));
+    assert_eq!(
+        changed(&unknown),
+        ("safe-if".to_owned(), "it was refused at once (no duration is on record)".to_owned())
+    );
 }
 
 #[test]

@@ -64,16 +64,18 @@ impl Kin {
         let group = self.0.get(&(call.method, call.target)).filter(|group| group.calls.len() > 1)?;
         let acted = group.acted.get_or_init(|| Acted::of(case, runs, &group.calls));
         let operation = case.operation_of.get(&facts.index);
-        let other = |index: &u32| {
-            let attempt = operation.is_some() && case.operation_of.get(index) == operation;
-            *index != facts.index && !attempt && !apart(case, call, &case.calls[*index as usize])
-        };
+        let attempt = |index: &u32| operation.is_some() && case.operation_of.get(index) == operation;
+        let other =
+            |index: &u32| *index != facts.index && !attempt(index) && !apart(case, call, &case.calls[*index as usize]);
         let unrecorded = if recorded(call) { &acted.unrecorded } else { &acted.all };
         let near = unrecorded.iter().copied().find(|index| {
             let same_run = case.calls[*index as usize].run == call.run;
             same_run && other(index)
         });
-        let any = || acted.like(case, call).into_iter().find(other).or_else(|| unrecorded.iter().copied().find(other));
+        // The same arguments make one wish, whichever name or address its server has there.
+        let same = || acted.same(call).iter().copied().find(|index| *index != facts.index && !attempt(index));
+        let near_in = || acted.like(case, call).into_iter().find(other);
+        let any = || same().or_else(near_in).or_else(|| unrecorded.iter().copied().find(other));
         near.map(|index| (index, Kinship::SameRun)).or_else(|| any().map(|index| (index, Kinship::Possible)))
     }
 }
@@ -101,11 +103,15 @@ impl Acted {
         acted
     }
 
-    /// The calls with the same arguments, or with arguments that repeat most of these.
+    /// The calls with the same arguments.
+    fn same(&self, call: &Call) -> &[u32] {
+        self.by_args.get(&call.args).map_or(&[], Vec::as_slice)
+    }
+
+    /// The calls with arguments that repeat most of these.
     fn like(&self, case: &Case, call: &Call) -> Vec<u32> {
-        let mut like: Vec<u32> = self.by_args.get(&call.args).cloned().unwrap_or_default();
         let near = call.pairs.0.iter().filter_map(|hash| self.by_pair.get(hash)).flatten().copied();
-        like.extend(near.filter(|index| case.calls[*index as usize].pairs.repeats(call.pairs)));
+        let mut like: Vec<u32> = near.filter(|index| case.calls[*index as usize].pairs.repeats(call.pairs)).collect();
         like.sort_unstable();
         like.dedup();
         like

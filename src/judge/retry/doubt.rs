@@ -40,7 +40,7 @@ static DOUBTS: &[Doubt] = &[
         find: |facts| Spots::records(facts.case.stray.orphans.iter().copied()),
         except: &[],
         own: false,
-        condition: "no answer without a request (first: {}) is one to another attempt of it",
+        condition: "no answer to, or cancellation of, a request that is not on record (first: {}) is about another attempt of it",
     },
     Doubt {
         find: |facts| Spots::records(facts.case.stray.posts.iter().copied()),

@@ -114,7 +114,8 @@ fn not_forwarded(facts: &CallFacts<'_>) -> Option<Refusal> {
     // have such a hop of its own in front of it.
     let own_page =
         facts.call.answer.author == Author::Gateway && facts.http.is_some_and(|http| http.content == ContentKind::Html);
-    let certain = row.number != 0;
+    // Whoever answers 504 waited for somebody.
+    let certain = row.number != 0 && facts.http.is_none_or(|http| http.status != 504);
     if !certain && !own_page {
         return None;
     }

@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_word_alone_names_no_request() {
         told("the POST was slow", None, |events| {
-            assert!(matches!(events, [only] if matches!(only.kind, Kind::Text(_))))
+            assert!(matches!(events, [only] if matches!(only.kind, Kind::Text(_))));
         });
     }
 }

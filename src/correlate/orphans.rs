@@ -34,13 +34,11 @@ impl Correlator {
     /// Answers by the integer id of their request, in the order of their times on the common clock.
     fn recorded(&self) -> FxHashMap<i64, Vec<Recorded>> {
         let mut recorded: FxHashMap<i64, Vec<Recorded>> = FxHashMap::default();
-        for call in &self.case.calls {
-            if let Some((id, at, source)) = self.answered(call) {
-                recorded.entry(id).or_default().push(Recorded { at, source, copied: Vec::new() });
-            }
-        }
-        for rows in recorded.values_mut() {
-            rows.sort_unstable_by_key(|row| (row.at, row.source));
+        let mut answered: Vec<(i64, Timestamp, u32)> =
+            self.case.calls.iter().filter_map(|call| self.answered(call)).collect();
+        answered.sort_unstable();
+        for (id, at, source) in answered {
+            recorded.entry(id).or_default().push(Recorded { at, source, copied: Vec::new() });
         }
         recorded
     }

@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn arguments_are_the_same_in_a_text_and_alike_with_other_types() {
-        let of = |text: &str| canonical(text).unwrap();
+        let of = |text: &str| canonical(text).expect("valid");
         assert_eq!(of(r#""{\"a\":1,\"b\":\"x\"}""#), of(r#"{"b":"x","a":1}"#));
         assert_ne!(of(r#""{a}""#).digest, of("{}").digest, "a text that is no object");
         let (number, text) = (of(r#"{"amount":5,"to":"bob"}"#), of(r#"{"amount":"5.0","to":"bob"}"#));

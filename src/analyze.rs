@@ -87,7 +87,6 @@ pub fn analyze(arguments: &[PathArgument], options: &Options, progress: &dyn Pro
         unexplained.extend(reading.unexplained_places.drain(..).take(options.unexplained - unexplained.len()));
         sources.push(reading.info);
     }
-    note_skipped(&found, &mut sources);
     // What was never opened is no source, and its loss is no less than that of one that broke.
     if !found.missing.is_empty() || found.skipped.iter().any(|skipped| skipped.kind.loss() == Loss::Data) {
         correlator.not_all_read();
@@ -140,15 +139,6 @@ impl Analysis {
 /// How much is fetched for a quote: enough for the mask to see a secret whole, also one that begins before the record,
 /// as a private key does that was logged line by line.
 const QUOTE_REACH: Reach = Reach { before: 4 << 10, text: 4 << 10 };
-
-/// What was skipped inside an archive or folder is a notice of the source it stands beside, if there is one.
-fn note_skipped(found: &Found, sources: &mut [SourceInfo]) {
-    for skipped in &found.skipped {
-        if let Some(info) = sources.iter_mut().find(|info| info.path == skipped.path) {
-            count(&mut info.notices, skipped.kind, None);
-        }
-    }
-}
 
 /// A guess how many bytes of input make an event: room is made once.
 const EVENT_BYTES: usize = 192;

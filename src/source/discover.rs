@@ -41,8 +41,41 @@ pub struct Skipped {
     pub member: Option<String>,
     /// Why, as counted in the coverage.
     pub kind: NoticeKind,
-    /// Why, for people.
+    /// Why, for people: complete without the words of the kind.
     pub reason: String,
+    /// Something inside it was read all the same.
+    pub partly: bool,
+}
+
+impl Skipped {
+    /// What became of it, in words that a reason can follow.
+    pub fn fate(&self) -> &'static str {
+        if self.partly { "not read to its end" } else { "not read" }
+    }
+}
+
+impl Found {
+    /// Everything that is not read: what was asked for by name and what was found, in a stable order.
+    pub fn not_read(&self) -> Vec<Skipped> {
+        let missing = self.missing.iter().map(|(path, reason)| Skipped {
+            path: path.clone(),
+            member: None,
+            kind: NoticeKind::Unreadable,
+            reason: reason.clone(),
+            partly: false,
+        });
+        missing.chain(self.skipped.iter().cloned()).collect()
+    }
+
+    /// Whether content of this archive is read. The entries are sorted.
+    fn reads_inside(&self, path: &str, member: Option<&str>) -> bool {
+        let inside = member.map(|member| format!("{member}/"));
+        let at = |entry: &SourceEntry| (entry.path.as_str(), entry.member.as_deref()) < (path, inside.as_deref());
+        self.entries.get(self.entries.partition_point(at)).is_some_and(|entry| {
+            let member = entry.member.as_deref().unwrap_or_default();
+            entry.path == path && member.starts_with(inside.as_deref().unwrap_or_default())
+        })
+    }
 }
 
 /// Finds all inputs. Their order and numbers do not depend on the order of the arguments.
@@ -191,7 +224,7 @@ impl Search {
             // Its content is found without it.
             let ancestor = shown(argument, name, ancestor);
             let ancestor = if ancestor.is_empty() { "." } else { ancestor.trim_end_matches('/') };
-            self.skip(&path, None, NoticeKind::LinkLoop, &format!("it leads to {ancestor}"));
+            self.skip(&path, None, NoticeKind::LinkLoop, &format!("a link that leads back to {ancestor}"));
             return;
         }
         let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
@@ -224,8 +257,8 @@ impl Search {
     }
 
     fn skip(&mut self, path: &str, member: Option<&str>, kind: NoticeKind, reason: &str) {
-        let member = member.map(ToOwned::to_owned);
-        self.found.skipped.push(Skipped { path: path.to_owned(), member, kind, reason: reason.to_owned() });
+        let (path, member) = (path.to_owned(), member.map(ToOwned::to_owned));
+        self.found.skipped.push(Skipped { path, member, kind, reason: reason.to_owned(), partly: false });
     }
 
     /// Opens every file once, under the name that says most about it.
@@ -249,8 +282,13 @@ impl Search {
             entry.id = SourceId(number);
         }
         found.missing.sort();
-        found.skipped.sort();
-        found.skipped.dedup();
+        let mut skipped = std::mem::take(&mut found.skipped);
+        for damaged in skipped.iter_mut().filter(|skipped| skipped.kind == NoticeKind::BrokenArchive) {
+            damaged.partly = found.reads_inside(&damaged.path, damaged.member.as_deref());
+        }
+        skipped.sort();
+        skipped.dedup();
+        found.skipped = skipped;
         Ok(self.found)
     }
 }

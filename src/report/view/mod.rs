@@ -253,9 +253,14 @@ impl Desk<'_, '_> {
     /// The path of a source, with the path inside its archive.
     fn path(&self, index: usize) -> String {
         let Some(info) = self.report.sources.get(index) else { return names::source(index) };
-        let path = self.names.text(&info.path);
+        self.path_of(&info.path, info.member.as_deref())
+    }
+
+    /// A path as it is shown.
+    fn path_of(&self, path: &str, member: Option<&str>) -> String {
+        let path = self.names.text(path);
         let path = path.strip_prefix(&self.root).unwrap_or(&path);
-        match &info.member {
+        match member {
             Some(member) => format!("{path}!{}", self.names.text(member)),
             None => path.to_owned(),
         }

@@ -275,6 +275,7 @@ pub fn cli_page() -> String {
 
 fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
     let outputs = outputs(&arguments.output)?;
+    let select = selection(arguments)?;
     let paths: Vec<PathArgument> =
         arguments.paths.iter().map(|path| PathArgument::parse(path)).collect::<Result<_, _>>()?;
     let calls = match arguments.calls {
@@ -298,7 +299,7 @@ fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
         tell_trouble(&analysis);
         let report_options = ReportOptions {
             calls,
-            select: selection(arguments),
+            select,
             digests: arguments.digests,
             unexplained: arguments.unexplained.then(|| analysis.unexplained.clone()),
         };
@@ -310,14 +311,19 @@ fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
 /// How many records `--unexplained` lists.
 const UNEXPLAINED_LIMIT: usize = 1000;
 
-fn selection(arguments: &AnalyzeArguments) -> Selection {
-    Selection {
+fn selection(arguments: &AnalyzeArguments) -> Result<Selection, Error> {
+    if let (Some(since), Some(until)) = (arguments.since, arguments.until)
+        && since > until
+    {
+        return Err(Error::Usage("--since is later than --until: nothing can lie between them".to_owned()));
+    }
+    Ok(Selection {
         run: arguments.run.clone(),
         server: arguments.server.clone(),
         tool: arguments.tool.clone(),
         since: arguments.since,
         until: arguments.until,
-    }
+    })
 }
 
 fn status(analysis: &Analysis, paths: &[PathArgument], fail_on: &[FailOn]) -> ExitStatus {

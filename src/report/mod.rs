@@ -188,7 +188,7 @@ impl<'a> Report<'a> {
 
     /// That the selection lets nothing through though there is something, as a fragment for a message.
     pub fn unmatched(&self) -> Option<String> {
-        let names = names::Names::new(self);
+        let names = names::Names::readable(self);
         filter::Filter::new(self, &names, &select::Selected::new(self)).and_then(|filter| filter.unmatched())
     }
 

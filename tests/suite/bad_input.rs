@@ -388,3 +388,26 @@ fn where_nothing_is_known_the_path_is_told() {
         assert!(table.contains("COVERAGE") && table.contains(path), "{table}");
     }
 }
+
+#[test]
+fn names_of_any_length_are_shortened_for_people_and_bounded_for_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let [tool, run_id, server, id] = ["t", "r", "s", "i"].map(|letter| letter.repeat(5000));
+    let begin = format!(r#"{{"ts":"2026-07-22T14:03:10Z","run_id":"{run_id}","server":"{server}""#);
+    let text = [
+        format!(
+            r#"{begin},"direction":"in","message":{{"jsonrpc":"2.0","id":"{id}","method":"tools/call","params":{{"name":"{tool}"}}}}}}"#
+        ),
+        format!(
+            r#"{begin},"direction":"out","message":{{"jsonrpc":"2.0","id":"{id}","error":{{"code":-32000,"message":"no"}}}}}}"#
+        ),
+    ];
+    fs::write(folder.path().join("a.jsonl"), text.join("\n")).unwrap();
+    for (kind, most) in [("table", 64), ("markdown", 64), ("json", 256), ("ndjson", 256)] {
+        let text = String::from_utf8(run(folder.path(), &["analyze", "a.jsonl", "-o", kind]).stdout).unwrap();
+        // Lines of the human forms are wrapped. No quote reaches the name of the tool.
+        let joined: String = text.split_whitespace().collect();
+        let longest = joined.split(|char| char != 't').map(str::len).max().unwrap();
+        assert!(longest <= most && joined.contains("ttt…"), "{kind}: {text}");
+    }
+}

@@ -85,7 +85,7 @@ pub(super) fn coverage(desk: &Desk<'_, '_>) -> Coverage {
         },
         not_read: not_read(desk),
         loss,
-        unexplained: unexplained.iter().map(|row| (desk.spot(row.origin), desk.names.text(&row.quote))).collect(),
+        unexplained: unexplained.iter().map(|row| (desk.spot(row.origin), desk.names.whole(&row.quote))).collect(),
     }
 }
 
@@ -108,7 +108,7 @@ fn not_read(desk: &Desk<'_, '_>) -> Rows<NotReadRow> {
     let row = |skipped: &Skipped| NotReadRow {
         fate: skipped.fate(),
         path: desk.path_of(&skipped.path, skipped.member.as_deref()),
-        reason: desk.names.text(&redact::quote(&skipped.reason, QUOTE_LIMIT)),
+        reason: desk.names.whole(&redact::quote(&skipped.reason, QUOTE_LIMIT)),
     };
     Rows { shown: skipped.into_iter().take(NOT_READ).map(row).collect(), left }
 }

@@ -116,7 +116,7 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn new(report: &Report<'_>) -> Self {
-        let names = Names::new(report);
+        let names = Names::readable(report);
         let root = root(report, &names);
         let desk = &Desk { report, names, selected: Selected::new(report), root };
         // The sections that walk all calls or all runs, side by side.
@@ -146,12 +146,12 @@ impl View {
         if report.quotes.is_empty() {
             return;
         }
-        let names = Names::new(report);
+        let names = Names::readable(report);
         let runs = self.runs.shown.iter_mut().flat_map(|row| &mut row.cites);
         let calls = self.calls.shown.iter_mut().flat_map(|row| &mut row.cites);
         let findings = self.findings.shown.iter_mut().flat_map(|row| &mut row.cites);
         for cite in runs.chain(calls).chain(findings).filter(|cite| cite.quotable) {
-            cite.quote = report.quotes.get(&cite.origin).map(|quote| names.text(quote));
+            cite.quote = report.quotes.get(&cite.origin).map(|quote| names.whole(quote));
         }
     }
 
@@ -192,7 +192,7 @@ const PATH_LIMIT: usize = 32;
 
 /// The folder that all sources are in, with its slash; empty where the paths are short.
 fn root(report: &Report<'_>, names: &Names<'_>) -> String {
-    let paths: Vec<String> = report.sources.iter().map(|source| names.text(&source.path)).collect();
+    let paths: Vec<String> = report.sources.iter().map(|source| names.path(&source.path)).collect();
     let (Some(first), Some(longest)) = (paths.first(), paths.iter().map(|path| layout::width(path)).max()) else {
         return String::new();
     };
@@ -258,10 +258,10 @@ impl Desk<'_, '_> {
 
     /// A path as it is shown.
     fn path_of(&self, path: &str, member: Option<&str>) -> String {
-        let path = self.names.text(path);
+        let path = self.names.path(path);
         let path = path.strip_prefix(&self.root).unwrap_or(&path);
         match member {
-            Some(member) => format!("{path}!{}", self.names.text(member)),
+            Some(member) => format!("{path}!{}", self.names.path(member)),
             None => path.to_owned(),
         }
     }

@@ -411,3 +411,16 @@ fn names_of_any_length_are_shortened_for_people_and_bounded_for_programs() {
         assert!(longest <= most && joined.contains("ttt…"), "{kind}: {text}");
     }
 }
+
+#[test]
+fn a_color_change_inside_a_token_hides_it_from_no_mask() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = "ghp_Zk3vQ9x\u{1b}[31mW2mN7bT5yL8cR4dF6gH1jK0\u{1b}[0mpAbCdE";
+    let json = token.replace('\u{1b}', "\\u001b");
+    let hook = "https://discord.com/api/webhooks/123456789012/W2mN7bT5yL8cR4dF6gH1jK0pAbCdE";
+    let lines = [GOOD.replace("grün", &json), format!("could not reach {token}\nposting to {hook}\n")];
+    fs::write(folder.path().join("a.jsonl"), lines.concat()).unwrap();
+    for kind in ["table", "markdown", "json", "ndjson"] {
+        leak(folder.path(), kind, &["W2mN7bT5y", "H1jK0"], token);
+    }
+}

@@ -221,10 +221,7 @@ impl Search {
     fn untrodden(&mut self, argument: &PathArgument, name: &str, error: &walkdir::Error) {
         let path = error.path().map_or_else(|| name.to_owned(), |path| shown(argument, name, path));
         if let Some(ancestor) = error.loop_ancestor() {
-            // Its content is found without it.
-            let ancestor = shown(argument, name, ancestor);
-            let ancestor = if ancestor.is_empty() { "." } else { ancestor.trim_end_matches('/') };
-            self.skip(&path, None, NoticeKind::LinkLoop, &format!("a link that leads back to {ancestor}"));
+            self.skip(&path, None, NoticeKind::LinkLoop, &where_it_leads(argument, name, ancestor));
             return;
         }
         let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
@@ -313,6 +310,17 @@ fn choose(mut same: Vec<Candidate>) -> Result<Option<Candidate>, Error> {
 fn shown(argument: &PathArgument, name: &str, path: &Path) -> String {
     let below = slashes(path.strip_prefix(&argument.path).unwrap_or(path));
     if name.is_empty() { below } else { format!("{name}/{below}") }
+}
+
+/// Where a link leads that is not followed. What lies in the argument is found without it, what lies around it was not
+/// asked for.
+fn where_it_leads(argument: &PathArgument, name: &str, ancestor: &Path) -> String {
+    if ancestor.strip_prefix(&argument.path).is_err() {
+        return "a link that leads to a folder around all of the input".to_owned();
+    }
+    let ancestor = shown(argument, name, ancestor);
+    let ancestor = if ancestor.is_empty() { "." } else { ancestor.trim_end_matches('/') };
+    format!("a link that leads back to {ancestor}")
 }
 
 fn is_hidden(name: &str) -> bool {

@@ -15,7 +15,7 @@ use crate::{
     notice::{Loss, Notice, NoticeKind},
     record::{Record, Sink},
     report::{CallsShown, NoticeCount, QUOTE_LIMIT, Quotes, SourceInfo, Unexplained, redact},
-    source::{self, Block, Found, PathArgument, Reach, ReadOptions, Reader, SourceEntry},
+    source::{self, Block, Found, Passage, PathArgument, Reach, ReadOptions, Reader, SourceEntry},
     wrap::ansi,
 };
 
@@ -87,7 +87,6 @@ pub fn analyze(arguments: &[PathArgument], options: &Options, progress: &dyn Pro
         unexplained.extend(reading.unexplained_places.drain(..).take(options.unexplained - unexplained.len()));
         sources.push(reading.info);
     }
-    note_skipped(&found, &mut sources);
     // What was never opened is no source, and its loss is no less than that of one that broke.
     if !found.missing.is_empty() || found.skipped.iter().any(|skipped| skipped.kind.loss() == Loss::Data) {
         correlator.not_all_read();
@@ -114,11 +113,10 @@ impl Analysis {
             .into_par_iter()
             .map(|(source, origins)| {
                 let offsets: Vec<u64> = origins.iter().map(|origin| origin.offset).collect();
-                let texts = source::fetch(&self.found.entries[source], self.framings[source], &offsets, QUOTE_REACH);
-                let quote = |origin: Origin| {
-                    let passage = texts.get(&origin.offset)?;
-                    Some((origin, redact::quote_behind(&passage.before, &passage.text, QUOTE_LIMIT)))
-                };
+                let gist = format::named(self.sources[source].format).and_then(|format| format.gist);
+                let reach = if gist.is_some() { GIST_REACH } else { QUOTE_REACH };
+                let texts = source::fetch(&self.found.entries[source], self.framings[source], &offsets, reach);
+                let quote = |origin: Origin| Some((origin, words(texts.get(&origin.offset)?, gist)));
                 origins.into_iter().filter_map(quote).collect()
             })
             .collect();
@@ -140,13 +138,14 @@ impl Analysis {
 /// How much is fetched for a quote: enough for the mask to see a secret whole, also one that begins before the record,
 /// as a private key does that was logged line by line.
 const QUOTE_REACH: Reach = Reach { before: 4 << 10, text: 4 << 10 };
+/// The same for a record that is told in a few words, which stand in it far from each other.
+const GIST_REACH: Reach = Reach { before: 4 << 10, text: 32 << 10 };
 
-/// What was skipped inside an archive or folder is a notice of the source it stands beside, if there is one.
-fn note_skipped(found: &Found, sources: &mut [SourceInfo]) {
-    for skipped in &found.skipped {
-        if let Some(info) = sources.iter_mut().find(|info| info.path == skipped.path) {
-            count(&mut info.notices, skipped.kind, None);
-        }
+/// What a record is quoted with: its gist where it has one, else its first words.
+fn words(passage: &Passage, gist: Option<fn(&str) -> Option<String>>) -> String {
+    match gist.and_then(|gist| gist(&passage.text)) {
+        Some(gist) => redact::quote(&gist, QUOTE_LIMIT),
+        None => redact::quote_behind(&passage.before, &passage.text, QUOTE_LIMIT),
     }
 }
 

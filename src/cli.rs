@@ -1,6 +1,7 @@
 //! The command line: what can be asked, and how the answer gets out.
 
 mod output;
+mod trouble;
 
 use std::{
     borrow::Cow,
@@ -10,7 +11,10 @@ use std::{
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
-use self::output::{outputs, write_error, write_reports};
+use self::{
+    output::{outputs, write_error, write_reports},
+    trouble::{nothing_recognized, tell_trouble},
+};
 use crate::{
     analyze::{self, Analysis, Options},
     error::{Error, ExitStatus},
@@ -271,6 +275,7 @@ pub fn cli_page() -> String {
 
 fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
     let outputs = outputs(&arguments.output)?;
+    let select = selection(arguments)?;
     let paths: Vec<PathArgument> =
         arguments.paths.iter().map(|path| PathArgument::parse(path)).collect::<Result<_, _>>()?;
     let calls = match arguments.calls {
@@ -294,62 +299,38 @@ fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
         tell_trouble(&analysis);
         let report_options = ReportOptions {
             calls,
-            select: selection(arguments),
+            select,
             digests: arguments.digests,
             unexplained: arguments.unexplained.then(|| analysis.unexplained.clone()),
         };
         write_reports(&analysis, &report_options, &outputs, arguments.color)?;
-        Ok(status(&analysis, &arguments.fail_on))
+        Ok(status(&analysis, &paths, &arguments.fail_on))
     })
 }
 
 /// How many records `--unexplained` lists.
 const UNEXPLAINED_LIMIT: usize = 1000;
 
-fn selection(arguments: &AnalyzeArguments) -> Selection {
-    Selection {
+fn selection(arguments: &AnalyzeArguments) -> Result<Selection, Error> {
+    if let (Some(since), Some(until)) = (arguments.since, arguments.until)
+        && since > until
+    {
+        return Err(Error::Usage("--since is later than --until: nothing can lie between them".to_owned()));
+    }
+    Ok(Selection {
         run: arguments.run.clone(),
         server: arguments.server.clone(),
         tool: arguments.tool.clone(),
         since: arguments.since,
         until: arguments.until,
-    }
+    })
 }
 
-/// Missing paths and skipped inputs, one line each.
-fn tell_trouble(analysis: &Analysis) {
-    for (path, reason) in &analysis.found.missing {
-        complain(&format!("error: cannot read {}: {}", shown(path), shown(reason)));
-    }
-    for skipped in &analysis.found.skipped {
-        let member = skipped.member.as_deref().map(|member| format!("!{}", shown(member))).unwrap_or_default();
-        complain(&format!(
-            "notice: {}{member}: {} ({})",
-            shown(&skipped.path),
-            skipped.kind.text(),
-            shown(&skipped.reason)
-        ));
-    }
-    for info in &analysis.sources {
-        for notice in info.notices.iter().filter(|notice| notice.kind.loss() == crate::notice::Loss::Data) {
-            let member = info.member.as_deref().map(|member| format!("!{}", shown(member))).unwrap_or_default();
-            let place =
-                notice.first.map(|(record, byte)| format!(" at record {record}, byte {byte}")).unwrap_or_default();
-            let times = if notice.count > 1 { format!(" (×{})", notice.count) } else { String::new() };
-            complain(&format!("notice: {}{member}{place}: {}{times}", shown(&info.path), notice.kind.text()));
-        }
-    }
-}
-
-fn shown(text: &str) -> String {
-    redact::quote(text, 400)
-}
-
-fn status(analysis: &Analysis, fail_on: &[FailOn]) -> ExitStatus {
+fn status(analysis: &Analysis, paths: &[PathArgument], fail_on: &[FailOn]) -> ExitStatus {
     if analysis.incomplete() {
         ExitStatus::Failed
     } else if !analysis.recognized() {
-        complain("error: nothing in the input was recognized; see `mcp-postmortem formats`");
+        complain(&nothing_recognized(paths));
         ExitStatus::NothingRecognized
     } else if fail_on.iter().any(|class| class.found(&analysis.verdicts)) {
         ExitStatus::Found

@@ -15,6 +15,7 @@ mod suite {
     pub(crate) mod growth;
     pub(crate) mod labels;
     pub(crate) mod launch;
+    pub(crate) mod not_read;
     pub(crate) mod properties;
     pub(crate) mod refusals;
     pub(crate) mod run;

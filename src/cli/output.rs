@@ -82,7 +82,8 @@ pub(super) fn write_reports(
     outputs: &[Output],
     color: Color,
 ) -> Result<(), Error> {
-    let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, options);
+    let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, options)
+        .with_not_read(analysis.found.not_read());
     if let Some(unmatched) = report.unmatched() {
         complain(&format!("notice: {unmatched}"));
     }

@@ -41,6 +41,7 @@ JSON-RPC ids, and why an upstream failed: a refused connection and an upstream's
 ",
     framing: Framing::Lines,
     json_lines: true,
+    gist: None,
     witness: None,
     sniff,
     decode,

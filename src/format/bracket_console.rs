@@ -22,6 +22,7 @@ Proves what its messages prove. Silent about ids and sessions by default.
 ",
     framing: Framing::Lines,
     json_lines: false,
+    gist: None,
     witness: None,
     sniff,
     decode,

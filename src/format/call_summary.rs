@@ -38,6 +38,7 @@ The server. A client that never had an answer cannot say whether the call was ca
 ",
     framing: Framing::Lines,
     json_lines: true,
+    gist: None,
     witness: Some(Witness::Client),
     sniff,
     decode,

@@ -47,6 +47,7 @@ Bodies, headers, JSON-RPC ids; outside of ingress-nginx also the next hop. Wheth
 ",
     framing: Framing::Lines,
     json_lines: false,
+    gist: None,
     witness: None,
     sniff,
     decode,

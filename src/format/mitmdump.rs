@@ -47,6 +47,7 @@ connects as soon as a client does. `<< Client disconnected.` also ends every eve
 ",
     framing: Framing::Lines,
     json_lines: false,
+    gist: None,
     witness: Some(Witness::Proxy),
     sniff,
     decode,

@@ -10,6 +10,7 @@ pub mod claude_desktop;
 pub mod clf;
 mod grammar;
 pub mod har;
+mod loose;
 pub mod mitmdump;
 pub mod nginx_error;
 pub mod otlp;
@@ -44,6 +45,9 @@ pub struct Format {
     pub framing: Framing,
     /// Every line is a JSON document: one that is not is damaged, and what it said is lost.
     pub json_lines: bool,
+    /// What a record says in a few words, out of its beginning, where the first words of a record say nothing. Out of
+    /// the log like any quote: it has to be masked.
+    pub gist: Option<fn(&str) -> Option<String>>,
     /// Who writes this format, where that is always the same party.
     pub witness: Option<Witness>,
     /// Whether the beginning of an input is of this format. Decided by content, never by name.

@@ -53,6 +53,7 @@ answer that was buffered.
 ",
     framing: Framing::Lines,
     json_lines: false,
+    gist: None,
     witness: Some(Witness::Proxy),
     sniff,
     decode,

@@ -17,6 +17,7 @@ use crate::{
 };
 
 mod attributes;
+mod gist;
 mod ids;
 mod outside;
 
@@ -55,6 +56,7 @@ pub static FORMAT: Format = Format {
     doc: DOC,
     framing: Framing::Lines,
     json_lines: true,
+    gist: Some(gist::gist),
     witness: None,
     sniff: |head| sniff(head) == Some(Layout::Lines),
     decode,
@@ -67,6 +69,7 @@ pub static DOCUMENT: Format = Format {
     doc: DOC,
     framing: Framing::JsonValues,
     json_lines: false,
+    gist: Some(gist::gist),
     witness: None,
     sniff: |head| sniff(head) == Some(Layout::Document),
     decode,

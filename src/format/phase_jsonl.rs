@@ -30,6 +30,7 @@ pub static FORMAT: Format = Format {
           process dies with a full buffer.",
     framing: Framing::Lines,
     json_lines: true,
+    gist: None,
     witness: Some(Witness::Server),
     sniff: |head: &Head<'_>| claims(decode, head),
     decode,

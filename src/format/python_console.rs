@@ -45,6 +45,7 @@ Proves what its messages prove. Silent about ids and sessions by default.
 ",
     framing: Framing::Lines,
     json_lines: false,
+    gist: None,
     witness: None,
     sniff,
     decode,

@@ -28,6 +28,7 @@ pub static FORMAT: Format = Format {
           be a wrapper of the server. An `s2c` line that is no JSON is stdout pollution.",
     framing: Framing::Lines,
     json_lines: true,
+    gist: None,
     witness: Some(Witness::Proxy),
     sniff: |head: &Head<'_>| claims(decode, head),
     decode,

@@ -45,6 +45,7 @@ A connected UDP socket looks like a connected TCP socket: choosing a source addr
 ",
     framing: Framing::Lines,
     json_lines: false,
+    gist: None,
     witness: Some(Witness::Network),
     sniff,
     decode,

@@ -37,6 +37,7 @@ of different clients collide. An `initialize` with an id `init_…` is the bridg
 ",
     framing: Framing::Headed(is_header),
     json_lines: false,
+    gist: None,
     witness: Some(Witness::Proxy),
     sniff: |head: &Head<'_>| head.lines().any(is_header),
     decode,

@@ -32,6 +32,7 @@ pub static FORMAT: Format = Format {
           that a request was sent and that an answer was given, not that the request was received.",
     framing: Framing::Lines,
     json_lines: true,
+    gist: None,
     witness: None,
     sniff: |head: &Head<'_>| claims(decode, head),
     decode,

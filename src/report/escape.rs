@@ -61,7 +61,7 @@ fn is_picture(char: char) -> bool {
 /// Controls, and characters of Unicode that show nothing or reorder what is shown.
 ///
 /// The emoji variation selector U+FE0F stays: it is common and changes only the color of the sign before it.
-fn is_hidden(char: char) -> bool {
+pub(super) fn is_hidden(char: char) -> bool {
     if char.is_ascii() {
         return char.is_ascii_control();
     }

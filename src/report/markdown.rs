@@ -10,7 +10,7 @@ use std::{
 use super::{
     Renderer, Report, Style,
     escape::{code_cell, code_span, markdown, table_cell},
-    view::{self, Cite, Class, View},
+    view::{self, Cite, Class, Coverage, View},
     wire,
 };
 
@@ -213,7 +213,7 @@ impl Paper {
 
     fn coverage(&mut self, view: &View) {
         let coverage = &view.coverage;
-        if coverage.sources.is_empty() {
+        if coverage.sources.is_empty() && coverage.not_read.is_empty() {
             return;
         }
         self.head("Coverage");
@@ -221,6 +221,26 @@ impl Paper {
         self.line(format!("{}.{loss}", coverage.summary));
         if !coverage.root.is_empty() {
             self.line(format!("All paths are under {}.", code_span(&coverage.root)));
+        }
+        self.sources(coverage);
+        if !coverage.not_read.is_empty() {
+            self.line("");
+        }
+        for row in &coverage.not_read.shown {
+            self.line(format!("- {}: {}: {}", row.fate, code_span(&row.path), markdown(&row.reason)));
+        }
+        self.rest(coverage.not_read.rest("input"));
+        if !coverage.unexplained.is_empty() {
+            self.head("Records from which nothing was learned");
+        }
+        for (place, words) in &coverage.unexplained {
+            self.line(format!("- {}: {}", code_span(place), code_span(words)));
+        }
+    }
+
+    fn sources(&mut self, coverage: &Coverage) {
+        if coverage.sources.is_empty() {
+            return;
         }
         self.line("");
         self.line("| Source | Format | Witness | Records | Unexplained | Notices |");
@@ -231,12 +251,6 @@ impl Paper {
             self.line(format!("| {path} | {format} | {witness} | {} | {} | {notices} |", row.records, row.unexplained));
         }
         self.rest(coverage.sources.rest("source"));
-        if !coverage.unexplained.is_empty() {
-            self.head("Records from which nothing was learned");
-        }
-        for (place, words) in &coverage.unexplained {
-            self.line(format!("- {}: {}", code_span(place), code_span(words)));
-        }
     }
 
     fn inputs(&mut self, view: &View) {

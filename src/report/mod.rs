@@ -30,6 +30,7 @@ use crate::{
     event::Origin,
     judge::{CallVerdict, Verdicts},
     notice::NoticeKind,
+    source::Skipped,
     time::Timestamp,
 };
 
@@ -142,6 +143,8 @@ pub struct Report<'a> {
     verdicts: &'a Verdicts,
     /// One per source, in source order.
     sources: &'a [SourceInfo],
+    /// What was not read, in a stable order.
+    not_read: Vec<Skipped>,
     /// What is shown.
     options: &'a ReportOptions,
     /// The words of the cited records. A place without words is cited without them.
@@ -153,7 +156,13 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// A report that cites places without their words.
     pub fn new(case: &'a Case, verdicts: &'a Verdicts, sources: &'a [SourceInfo], options: &'a ReportOptions) -> Self {
-        Self { case, verdicts, sources, options, quotes: Quotes::new(), view: OnceLock::new() }
+        Self { case, verdicts, sources, not_read: Vec::new(), options, quotes: Quotes::new(), view: OnceLock::new() }
+    }
+
+    /// The same report, which also names what was not read.
+    #[must_use]
+    pub fn with_not_read(self, not_read: Vec<Skipped>) -> Self {
+        Self { not_read, view: OnceLock::new(), ..self }
     }
 
     /// The places whose words the renderers will show, in order of source and byte, each once.
@@ -180,7 +189,7 @@ impl<'a> Report<'a> {
 
     /// That the selection lets nothing through though there is something, as a fragment for a message.
     pub fn unmatched(&self) -> Option<String> {
-        let names = names::Names::new(self);
+        let names = names::Names::readable(self);
         filter::Filter::new(self, &names, &select::Selected::new(self)).and_then(|filter| filter.unmatched())
     }
 

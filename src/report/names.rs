@@ -22,6 +22,8 @@ fn is_word(char: char) -> bool {
 #[derive(Debug)]
 pub(super) struct Names<'a> {
     case: &'a Case,
+    /// The longest word that people are shown, in characters; all of it where programs read.
+    longest: usize,
     clean: Vec<OnceLock<Box<str>>>,
     runs: Vec<OnceLock<Box<str>>>,
     sessions: FxHashMap<Symbol, u32>,
@@ -29,15 +31,32 @@ pub(super) struct Names<'a> {
     odd: Vec<(&'a str, u32)>,
 }
 
+/// The longest name that is shown to people whole, in characters.
+const NAME_SHOWN: usize = 64;
+/// So much of the end of a longer one is shown: ids differ there, and names too long to be kept end with a digest.
+const TAIL_SHOWN: usize = 16;
+/// The longest path that is shown to people whole, in characters.
+const PATH_SHOWN: usize = 240;
+
 /// So many session ids that are no single word are looked for in free text.
 const ODD_SESSIONS: usize = 256;
 
 impl<'a> Names<'a> {
+    /// Names of any length.
     pub(super) fn new(report: &Report<'a>) -> Self {
+        Self::up_to(usize::MAX, report)
+    }
+
+    /// Names that people can read.
+    pub(super) fn readable(report: &Report<'a>) -> Self {
+        Self::up_to(NAME_SHOWN, report)
+    }
+
+    fn up_to(longest: usize, report: &Report<'a>) -> Self {
         let case = report.case;
         let empty = |count: usize| (0..count).map(|_| OnceLock::new()).collect();
         let (clean, runs) = (empty(case.symbols.len()), empty(case.runs.len()));
-        let mut names = Self { case, clean, runs, sessions: FxHashMap::default(), odd: Vec::new() };
+        let mut names = Self { case, longest, clean, runs, sessions: FxHashMap::default(), odd: Vec::new() };
         for session in case.calls.iter().filter_map(|call| call.session) {
             names.add_session(session);
         }
@@ -66,11 +85,28 @@ impl<'a> Names<'a> {
     /// A name, fit to print.
     pub(super) fn name(&self, symbol: Symbol) -> &str {
         let Some(cell) = self.clean.get(symbol.number() as usize - 1) else { return "" };
-        cell.get_or_init(|| self.text(self.case.name(symbol)).into())
+        cell.get_or_init(|| shortened(&self.whole(self.case.name(symbol)), self.longest).into())
     }
 
-    /// Any text out of a log, fit to print. Doing it twice changes nothing more.
+    /// A sentence about what is in a log, fit to print: names in it are no longer than elsewhere.
     pub(super) fn text(&self, text: &str) -> String {
+        let text = self.whole(text);
+        let mut words = text.split(' ');
+        if words.all(|word| word.len() <= self.longest) {
+            return text;
+        }
+        let words: Vec<Cow<'_, str>> = text.split(' ').map(|word| shortened(word, self.longest)).collect();
+        words.join(" ")
+    }
+
+    /// A path, fit to print.
+    pub(super) fn path(&self, path: &str) -> String {
+        let longest = if self.longest == usize::MAX { usize::MAX } else { PATH_SHOWN };
+        shortened(&self.whole(path), longest).into_owned()
+    }
+
+    /// Any text out of a log, such as a quote, fit to print, in its length. Doing it twice changes nothing more.
+    pub(super) fn whole(&self, text: &str) -> String {
         let text = self.without_sessions(text);
         let masked = redact::redact(&text);
         escape::visible(&masked).into_owned()
@@ -113,11 +149,11 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The name of a run. Names that masking made equal are told apart.
+    /// The name of a run. Names that masking or shortening may have made equal are told apart.
     pub(super) fn run(&self, index: usize) -> &str {
         let (Some(run), Some(cell)) = (self.case.runs.get(index), self.runs.get(index)) else { return "" };
         cell.get_or_init(|| {
-            let clean = self.text(&run.name);
+            let clean = shortened(&self.whole(&run.name), self.longest).into_owned();
             if clean == run.name { clean.into() } else { format!("{clean} (run {})", index + 1).into() }
         })
     }
@@ -147,6 +183,20 @@ impl<'a> Names<'a> {
             RpcId::Text(id) | RpcId::Raw(id) => self.name(id).to_owned(),
         })
     }
+}
+
+/// The beginning and the end of a text that is too long, with an ellipsis between them.
+fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
+    if text.len() <= longest {
+        return Cow::Borrowed(text);
+    }
+    let count = text.chars().count();
+    if count <= longest {
+        return Cow::Borrowed(text);
+    }
+    let head = text.chars().take(longest - TAIL_SHOWN - 1);
+    let tail = text.chars().skip(count - TAIL_SHOWN);
+    Cow::Owned(head.chain(std::iter::once('…')).chain(tail).collect())
 }
 
 /// Long or odd enough that finding it in a text means something.

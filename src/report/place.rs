@@ -44,10 +44,15 @@ impl<'p, 'a> Places<'p, 'a> {
     /// The path of a source, with the path inside its archive.
     pub(super) fn path(&self, index: usize) -> String {
         let Some(info) = self.report.sources.get(index) else { return names::source(index) };
-        let path = self.names.text(&info.path);
+        self.path_of(&info.path, info.member.as_deref())
+    }
+
+    /// A path as it is shown.
+    pub(super) fn path_of(&self, path: &str, member: Option<&str>) -> String {
+        let path = self.names.path(path);
         let path = path.strip_prefix(self.root).unwrap_or(&path);
-        match &info.member {
-            Some(member) => format!("{path}!{}", self.names.text(member)),
+        match member {
+            Some(member) => format!("{path}!{}", self.names.path(member)),
             None => path.to_owned(),
         }
     }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::{
     Renderer, Report, Style,
     layout::{Grid, at_most, cut, cut_left, paragraph},
-    view::{self, CallRow, Cite, Class, FindingRow, View},
+    view::{self, CallRow, Cite, Class, Coverage, FindingRow, View},
 };
 use crate::judge::{Caution, Severity};
 
@@ -243,7 +243,7 @@ impl Page {
 
     fn coverage(&mut self, view: &View) {
         let coverage = &view.coverage;
-        if coverage.sources.is_empty() {
+        if coverage.sources.is_empty() && coverage.not_read.is_empty() {
             return;
         }
         self.head("Coverage");
@@ -253,6 +253,26 @@ impl Page {
         }
         if let Some(loss) = coverage.loss {
             self.text(Tone::Doubt, "  ", 2, loss);
+        }
+        self.sources(coverage);
+        for row in &coverage.not_read.shown {
+            self.text(Tone::Doubt, "  ", 4, &format!("{}: {}: {}", row.fate, row.path, row.reason));
+        }
+        self.rest(coverage.not_read.rest("input"));
+        if !coverage.unexplained.is_empty() {
+            self.head("Records from which nothing was learned");
+        }
+        for (place, words) in &coverage.unexplained {
+            let first = format!("  {}  ", cut_left(place, self.width / 2));
+            for line in at_most(paragraph(&first, 4, words, self.width), QUOTE_LINES, self.width) {
+                self.put(Tone::Faint, &line);
+            }
+        }
+    }
+
+    fn sources(&mut self, coverage: &Coverage) {
+        if coverage.sources.is_empty() {
+            return;
         }
         let grid = Grid::new(&[29, 17, 8, 9, 11], 2, self.width);
         self.table_head(&grid, &["source", "format", "witness", "records", "unexplained"]);
@@ -270,15 +290,6 @@ impl Page {
             }
         }
         self.rest(coverage.sources.rest("source"));
-        if !coverage.unexplained.is_empty() {
-            self.head("Records from which nothing was learned");
-        }
-        for (place, words) in &coverage.unexplained {
-            let first = format!("  {}  ", cut_left(place, self.width / 2));
-            for line in at_most(paragraph(&first, 4, words, self.width), QUOTE_LINES, self.width) {
-                self.put(Tone::Faint, &line);
-            }
-        }
     }
 
     fn next(&mut self, view: &View) {

@@ -41,8 +41,41 @@ pub struct Skipped {
     pub member: Option<String>,
     /// Why, as counted in the coverage.
     pub kind: NoticeKind,
-    /// Why, for people.
+    /// Why, for people: complete without the words of the kind.
     pub reason: String,
+    /// Something inside it was read all the same.
+    pub partly: bool,
+}
+
+impl Skipped {
+    /// What became of it, in words that a reason can follow.
+    pub fn fate(&self) -> &'static str {
+        if self.partly { "not read to its end" } else { "not read" }
+    }
+}
+
+impl Found {
+    /// Everything that is not read: what was asked for by name and what was found, in a stable order.
+    pub fn not_read(&self) -> Vec<Skipped> {
+        let missing = self.missing.iter().map(|(path, reason)| Skipped {
+            path: path.clone(),
+            member: None,
+            kind: NoticeKind::Unreadable,
+            reason: reason.clone(),
+            partly: false,
+        });
+        missing.chain(self.skipped.iter().cloned()).collect()
+    }
+
+    /// Whether content of this archive is read. The entries are sorted.
+    fn reads_inside(&self, path: &str, member: Option<&str>) -> bool {
+        let inside = member.map(|member| format!("{member}/"));
+        let at = |entry: &SourceEntry| (entry.path.as_str(), entry.member.as_deref()) < (path, inside.as_deref());
+        self.entries.get(self.entries.partition_point(at)).is_some_and(|entry| {
+            let member = entry.member.as_deref().unwrap_or_default();
+            entry.path == path && member.starts_with(inside.as_deref().unwrap_or_default())
+        })
+    }
 }
 
 /// Finds all inputs. Their order and numbers do not depend on the order of the arguments.
@@ -188,10 +221,7 @@ impl Search {
     fn untrodden(&mut self, argument: &PathArgument, name: &str, error: &walkdir::Error) {
         let path = error.path().map_or_else(|| name.to_owned(), |path| shown(argument, name, path));
         if let Some(ancestor) = error.loop_ancestor() {
-            // Its content is found without it.
-            let ancestor = shown(argument, name, ancestor);
-            let ancestor = if ancestor.is_empty() { "." } else { ancestor.trim_end_matches('/') };
-            self.skip(&path, None, NoticeKind::LinkLoop, &format!("it leads to {ancestor}"));
+            self.skip(&path, None, NoticeKind::LinkLoop, &where_it_leads(argument, name, ancestor));
             return;
         }
         let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
@@ -224,8 +254,8 @@ impl Search {
     }
 
     fn skip(&mut self, path: &str, member: Option<&str>, kind: NoticeKind, reason: &str) {
-        let member = member.map(ToOwned::to_owned);
-        self.found.skipped.push(Skipped { path: path.to_owned(), member, kind, reason: reason.to_owned() });
+        let (path, member) = (path.to_owned(), member.map(ToOwned::to_owned));
+        self.found.skipped.push(Skipped { path, member, kind, reason: reason.to_owned(), partly: false });
     }
 
     /// Opens every file once, under the name that says most about it.
@@ -249,8 +279,13 @@ impl Search {
             entry.id = SourceId(number);
         }
         found.missing.sort();
-        found.skipped.sort();
-        found.skipped.dedup();
+        let mut skipped = std::mem::take(&mut found.skipped);
+        for damaged in skipped.iter_mut().filter(|skipped| skipped.kind == NoticeKind::BrokenArchive) {
+            damaged.partly = found.reads_inside(&damaged.path, damaged.member.as_deref());
+        }
+        skipped.sort();
+        skipped.dedup();
+        found.skipped = skipped;
         Ok(self.found)
     }
 }
@@ -275,6 +310,17 @@ fn choose(mut same: Vec<Candidate>) -> Result<Option<Candidate>, Error> {
 fn shown(argument: &PathArgument, name: &str, path: &Path) -> String {
     let below = slashes(path.strip_prefix(&argument.path).unwrap_or(path));
     if name.is_empty() { below } else { format!("{name}/{below}") }
+}
+
+/// Where a link leads that is not followed. What lies in the argument is found without it, what lies around it was not
+/// asked for.
+fn where_it_leads(argument: &PathArgument, name: &str, ancestor: &Path) -> String {
+    if ancestor.strip_prefix(&argument.path).is_err() {
+        return "a link that leads to a folder around all of the input".to_owned();
+    }
+    let ancestor = shown(argument, name, ancestor);
+    let ancestor = if ancestor.is_empty() { "." } else { ancestor.trim_end_matches('/') };
+    format!("a link that leads back to {ancestor}")
 }
 
 fn is_hidden(name: &str) -> bool {

@@ -465,7 +465,7 @@ fn links_are_followed_and_loops_told() {
     let paths: Vec<_> = found.entries.iter().map(|entry| entry.path.as_str()).collect();
     assert_eq!(paths, ["logs/far/y.log", "logs/z.log"]);
     assert_eq!(skipped(&found), [("logs/dangling", NoticeKind::Unreadable), ("logs/loop", NoticeKind::LinkLoop)]);
-    assert_eq!(found.skipped[1].reason, "it leads to logs");
+    assert_eq!(found.skipped[1].reason, "a link that leads back to logs");
 }
 
 #[test]

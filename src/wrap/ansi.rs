@@ -22,13 +22,13 @@ pub fn strip<'a>(text: &'a str, arena: &'a Bump) -> &'a str {
 
 /// What follows a sequence, given what follows its ESC.
 fn behind(after: &str) -> &str {
-    let bytes = after.as_bytes();
-    let length = match bytes.first() {
-        // Parameters and intermediates, then one final byte. Anything else is no part of it.
-        Some(b'[') => {
-            let middle = bytes[1..].iter().take_while(|byte| matches!(byte, 0x20..=0x3f)).count();
-            1 + middle + usize::from(bytes.get(1 + middle).is_some_and(|byte| matches!(byte, 0x40..=0x7e)))
-        }
+    after.get(length(after.as_bytes())..).unwrap_or_default()
+}
+
+/// How long a sequence is, given what follows its ESC.
+pub fn length(bytes: &[u8]) -> usize {
+    match bytes.first() {
+        Some(b'[') => 1 + parameters(&bytes[1..]),
         Some(b']' | b'_' | b'P' | b'^' | b'X') => string(bytes),
         // Intermediates, then one final byte: character sets and the like.
         Some(0x20..=0x2f) => {
@@ -37,8 +37,13 @@ fn behind(after: &str) -> &str {
         }
         Some(0x30..=0x7e) => 1,
         Some(_) | None => 0,
-    };
-    after.get(length..).unwrap_or_default()
+    }
+}
+
+/// The length of what follows CSI: parameters and intermediates, then one final byte. Anything else is no part of it.
+pub fn parameters(bytes: &[u8]) -> usize {
+    let middle = bytes.iter().take_while(|byte| matches!(byte, 0x20..=0x3f)).count();
+    middle + usize::from(bytes.get(middle).is_some_and(|byte| matches!(byte, 0x40..=0x7e)))
 }
 
 /// The length of a string sequence: to BEL or ST, else to the end of the line.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::run::{calls, report, report_of, root, run};
 
-const GOOD: &str = r#"{"ts":"2026-07-22T14:03:10Z","run_id":"r","direction":"in","message":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"n":1}}}}
+pub(super) const GOOD: &str = r#"{"ts":"2026-07-22T14:03:10Z","run_id":"r","direction":"in","message":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"n":1}}}}
 {"ts":"2026-07-22T14:03:11Z","run_id":"r","direction":"out","message":{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"grün"}]}}}
 "#;
 
@@ -68,13 +68,13 @@ fn charsets_line_ends_and_colors_change_no_verdict() {
     }
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
-fn tar(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn tar(bytes: &[u8]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     let mut header = tar::Header::new_gnu();
     header.set_size(bytes.len() as u64);
@@ -221,10 +221,13 @@ fn a_link_that_leads_around_is_told_and_loses_nothing() {
     std::os::unix::fs::symlink("..", folder.path().join("logs/up")).unwrap();
     let output = run(folder.path(), &["analyze", ".", "--output", "json", "--calls", "all"]);
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("notice: logs/up: a link leads back to a folder around it"), "{told}");
+    assert!(told.contains("notice: logs/up: not read: a link that leads back to ."), "{told}");
     assert_eq!(output.status.code(), Some(0));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((calls(&report).len(), &report["coverage"]["loss"]), (1, &Value::from("none")));
+    // What lies around the input is named without its path.
+    let told = String::from_utf8(run(folder.path(), &["analyze", "logs"]).stderr).unwrap();
+    assert_eq!(told, "notice: logs/up: not read: a link that leads to a folder around all of the input\n");
 }
 
 #[test]
@@ -295,5 +298,41 @@ fn evidence_that_is_not_read_is_lost_data_and_a_picture_is_not() {
         fs::write(folder.path().join("t.jsonl"), GOOD).unwrap();
         fs::write(folder.path().join("other"), head).unwrap();
         assert_eq!(report(folder.path(), ".")["coverage"]["loss"], loss, "{head:?}");
+    }
+}
+
+#[test]
+fn names_of_any_length_are_shortened_for_people_and_bounded_for_programs() {
+    let folder = tempfile::tempdir().unwrap();
+    let [tool, run_id, server, id] = ["t", "r", "s", "i"].map(|letter| letter.repeat(5000));
+    let begin = format!(r#"{{"ts":"2026-07-22T14:03:10Z","run_id":"{run_id}","server":"{server}""#);
+    let text = [
+        format!(
+            r#"{begin},"direction":"in","message":{{"jsonrpc":"2.0","id":"{id}","method":"tools/call","params":{{"name":"{tool}"}}}}}}"#
+        ),
+        format!(
+            r#"{begin},"direction":"out","message":{{"jsonrpc":"2.0","id":"{id}","error":{{"code":-32000,"message":"no"}}}}}}"#
+        ),
+    ];
+    fs::write(folder.path().join("a.jsonl"), text.join("\n")).unwrap();
+    for (kind, most) in [("table", 64), ("markdown", 64), ("json", 256), ("ndjson", 256)] {
+        let text = String::from_utf8(run(folder.path(), &["analyze", "a.jsonl", "-o", kind]).stdout).unwrap();
+        // Lines of the human forms are wrapped. No quote reaches the name of the tool.
+        let joined: String = text.split_whitespace().collect();
+        let longest = joined.split(|char| char != 't').map(str::len).max().unwrap();
+        assert!(longest <= most && joined.contains("ttt…"), "{kind}: {text}");
+    }
+}
+
+#[test]
+fn a_color_change_inside_a_token_hides_it_from_no_mask() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = "ghp_Zk3vQ9x\u{1b}[31mW2mN7bT5yL8cR4dF6gH1jK0\u{1b}[0mpAbCdE";
+    let json = token.replace('\u{1b}', "\\u001b");
+    let hook = "https://discord.com/api/webhooks/123456789012/W2mN7bT5yL8cR4dF6gH1jK0pAbCdE";
+    let lines = [GOOD.replace("grün", &json), format!("could not reach {token}\nposting to {hook}\n")];
+    fs::write(folder.path().join("a.jsonl"), lines.concat()).unwrap();
+    for kind in ["table", "markdown", "json", "ndjson"] {
+        leak(folder.path(), kind, &["W2mN7bT5y", "H1jK0"], token);
     }
 }

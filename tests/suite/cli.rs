@@ -141,6 +141,18 @@ fn a_link_and_a_device_are_known_as_what_they_are() {
 }
 
 #[test]
+fn a_window_that_ends_before_it_begins_is_wrong_usage() {
+    let case = case("http-429-retry-after");
+    let window = |since, until| run(&case, &["analyze", "input", "nowhere.log", "--since", since, "--until", until]);
+    let output = window("2026-07-22T14:03:10+02:00", "2026-07-22T12:03:09Z");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    assert!(told.starts_with("error: --since is later than --until") && !told.contains("nowhere"), "{told}");
+    let instant = window("2026-07-22T14:03:10+02:00", "2026-07-22T12:03:10Z");
+    assert!(!instant.stdout.is_empty(), "one instant is a window");
+}
+
+#[test]
 fn a_filter_shows_less_and_makes_no_verdict_safer() {
     let case = case("http-429-retry-after");
     let all = report(&case, "input");

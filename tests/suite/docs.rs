@@ -19,3 +19,13 @@ fn the_readme_shows_real_output() {
     let real = super::run::stdout(&root(), &["analyze", "samples/cases/stdio-sigkill-after-outbound/input"]);
     assert_eq!(shown.trim_end(), real.trim_end());
 }
+
+/// Words that the example uses and nobody knows from elsewhere.
+#[test]
+fn the_readme_explains_its_words_and_how_to_install() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let behind = readme.split("<!-- output -->").nth(1).and_then(|rest| rest.splitn(3, "```").nth(2)).unwrap();
+    for word in ["*run*", "*witness*", "*corroborated*", "*Unexplained*", "cargo install --path ."] {
+        assert!(behind.contains(word), "{word}");
+    }
+}

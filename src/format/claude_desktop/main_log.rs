@@ -31,6 +31,7 @@ Messages, answers, the server's stderr, exit codes, and what the person decided.
 ",
     framing: Framing::Headed(is_header),
     json_lines: false,
+    gist: None,
     witness: Some(Witness::Client),
     sniff,
     decode,

@@ -51,6 +51,7 @@ ids from 0.
 ",
     framing: Framing::Headed(header::is_header),
     json_lines: false,
+    gist: None,
     witness: Some(Witness::Client),
     sniff,
     decode,

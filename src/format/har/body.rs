@@ -3,12 +3,10 @@
 
 use bumpalo::Bump;
 
-use super::{
-    base64, behind,
-    json::{self, Value},
-};
+use super::{base64, behind};
 use crate::{
     event::{Answer, Body, ContentKind, Notification, Request, Rpc, Wording},
+    format::loose::{self, Value},
     jsonrpc::{self, Oddities},
     sse, wording,
 };
@@ -136,7 +134,7 @@ fn looks_like_json(text: &str) -> bool {
 pub(super) fn messages<'a>(text: &'a str, arena: &'a Bump) -> (Vec<Rpc<'a>>, Oddities) {
     let (messages, oddities) = jsonrpc::read(text, arena);
     if messages.contains(&Rpc::Malformed)
-        && let Some(repaired) = json::without_lone_surrogates(text, arena)
+        && let Some(repaired) = loose::without_lone_surrogates(text, arena)
     {
         return jsonrpc::read(repaired, arena);
     }

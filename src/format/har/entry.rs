@@ -6,11 +6,11 @@ use super::{
     body::{self, Answered, Text},
     failure::Failure,
     head::{self, Asked, Given, Url},
-    json::Value,
     times::Times,
 };
 use crate::{
     event::{Body, ContentKind, Direction, Event, Exchange, HttpFailure, Keys, Kind, Message, Rpc},
+    format::loose::Value,
     notice::NoticeKind,
     record::{Record, Sink},
     time::{self, Stamp},

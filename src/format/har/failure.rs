@@ -3,8 +3,9 @@
 
 use bumpalo::Bump;
 
-use super::{json::Value, words};
+use super::words;
 use crate::event::HttpFailure;
+use crate::format::loose::Value;
 
 /// What an entry says about an exchange without a status.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,7 +3,8 @@
 use bumpalo::Bump;
 use chrono::DateTime;
 
-use super::{base64, behind, json::Value};
+use super::{base64, behind};
+use crate::format::loose::Value;
 use crate::{
     event::{ContentKind, Upstream},
     jsonrpc,

@@ -7,16 +7,14 @@ pub(super) mod behind;
 mod body;
 mod entry;
 mod failure;
+mod gist;
 mod head;
-mod json;
 mod times;
 mod words;
 
-use json::Value;
-
 use crate::{
     event::Witness,
-    format::{Format, Head},
+    format::{Format, Head, loose::Value},
     frame::Framing,
 };
 
@@ -27,6 +25,7 @@ pub static FORMAT: Format = Format {
     doc: DOC,
     framing: Framing::JsonArray(&["log", "entries"]),
     json_lines: false,
+    gist: Some(gist::gist),
     // The first hop sees it: the client itself in a browser, a proxy elsewhere. An entry does not tell which.
     witness: Some(Witness::Proxy),
     sniff,

@@ -1,6 +1,6 @@
 //! What an entry says about durations. Knows no instants: those are the business of the entry.
 
-use super::json::Value;
+use crate::format::loose::Value;
 
 /// Ten years: beyond it a duration is damage.
 const LONGEST: f64 = 3.2e11;

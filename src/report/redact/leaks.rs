@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::{SECRETS, find, prefixes, unescape};
+use super::{SECRETS, find, prefixes, unescape, unseen};
 
 /// Words before secrets whose examples in the table have more than one word before the secret. They cover the keys and
 /// schemes that leave little doubt.
@@ -25,6 +25,13 @@ const WORDS: &[&str] = &[
     "connectionstring",
     "accountkey",
     "eyJhbGci",
+    "hooks.slack",
+    "webhooks/",
+    "webhooks\\/",
+    "office.com/webhook",
+    "api.telegram.org",
+    "hooks.zapier.com",
+    "maker.ifttt.com",
 ];
 
 /// Keys that also stand in every other line as a word, or as the end of a harmless key whose value is a number: only
@@ -58,11 +65,12 @@ const BEHIND: usize = 1024;
 /// line may count as one: a line is examined in pieces.
 pub fn leaks(text: &str) -> Vec<usize> {
     let mut places = places(text);
-    if let Some(plain) = unescape::plain(text) {
+    let shown = if unseen::has_sequences(text) { unseen::shown(text) } else { None };
+    for plain in [unescape::plain(text), shown].into_iter().flatten() {
         places.extend(self::places(&plain.text).into_iter().map(|at| plain.written(at)));
-        places.sort_unstable();
-        places.dedup();
     }
+    places.sort_unstable();
+    places.dedup();
     places
 }
 

@@ -16,6 +16,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 mod unescape;
+mod unseen;
 mod value;
 mod words;
 
@@ -135,16 +136,25 @@ fn merged(text: &str, mut all: Vec<Found>) -> Vec<Found> {
 ///
 /// For callers that replace them with something else than [`redact`] does. Replacing may uncover more: search again.
 pub fn find(text: &str) -> Vec<Found> {
-    let mut found = Scan::new(text).walk();
-    if let Some(plain) = unescape::plain(text) {
-        let hidden = Scan::new(&plain.text).walk().into_iter();
-        found.extend(hidden.map(|secret| Found {
-            start: plain.written(secret.start),
-            end: plain.written(secret.end),
-            ..secret
-        }));
+    let mut found = walk(text);
+    if let Some(shown) = unseen::shown(text) {
+        found.extend(walk(&shown.text).into_iter().map(|secret| written(&shown, secret)));
     }
     merged(text, found)
+}
+
+/// The secrets of a text as it is written, and as it reads with its escaped letters.
+fn walk(text: &str) -> Vec<Found> {
+    let mut found = Scan::new(text).walk();
+    if let Some(plain) = unescape::plain(text) {
+        found.extend(Scan::new(&plain.text).walk().into_iter().map(|secret| written(&plain, secret)));
+    }
+    found
+}
+
+/// Where a secret stands in the text as it was written.
+fn written(plain: &unescape::Plain<'_>, secret: Found) -> Found {
+    Found { start: plain.written(secret.start), end: plain.written(secret.end), ..secret }
 }
 
 /// Masks the secrets in any text that comes out of a log.

@@ -105,15 +105,19 @@ pub(super) fn closing(bytes: &[u8], open: Quote) -> Option<Quote> {
     }
 }
 
+/// The end of an escape character that is written out: `\x1b`, `\u001b`, `\u{1b}`, `\033`, `\33`, `\e`.
+pub(super) fn written_escape(bytes: &[u8], at: usize) -> Option<usize> {
+    let name = at + slashes_at(bytes, at);
+    let names: [&[u8]; 6] = [b"x1b", b"u001b", b"u{1b}", b"033", b"33", b"e"];
+    let text = names.into_iter().find(|text| name > at && starts_with(bytes, name, text))?;
+    Some(name + text.len())
+}
+
 /// The end of a terminal escape sequence (ECMA-48 CSI) that begins here, raw or written as `\x1b[` or `\u001b[`.
 fn escape_sequence(bytes: &[u8], at: usize) -> Option<usize> {
     let mut end = match bytes.get(at)? {
         0x1b => at + 1,
-        b'\\' => {
-            let name = at + slashes_at(bytes, at);
-            let text = [b"x1b".as_slice(), b"u001b", b"033", b"e"].into_iter().find(|t| starts_with(bytes, name, t))?;
-            name + text.len()
-        }
+        b'\\' => written_escape(bytes, at)?,
         _ => return None,
     };
     if bytes.get(end) != Some(&b'[') {

@@ -114,6 +114,24 @@ macro_rules! option_value {
     };
 }
 
+/// A slash in a URL, also as JSON or a query write it.
+macro_rules! slash {
+    () => {
+        r"(?:\\*/|%2[Ff])"
+    };
+}
+
+/// The rest of a path in a URL, this long at least; at the end of a text that was cut four characters are enough.
+macro_rules! path {
+    ($least:literal) => {
+        concat!(
+            r"((?:[A-Za-z0-9_=.~@-]|%[0-9A-Fa-f]{2}|\\*/){",
+            $least,
+            r",}|(?:[A-Za-z0-9_=.~@-]|%[0-9A-Fa-f]{2}|\\*/){4,}\z)"
+        )
+    };
+}
+
 /// A token behind a prefix that nothing else begins with.
 macro_rules! token {
     ($prefix:literal) => {
@@ -289,7 +307,13 @@ pub static SECRETS: &[Secret] = &[
     Secret {
         shapes: &[
             token!(r"xox[bparscde]-|xoxe\.|xapp-"),
-            shape(concat!(r"hooks\.slack\.com/services/", run!("[A-Za-z0-9+/_=.~-]", "8"))),
+            shape(concat!(
+                r"(?i:hooks\.slack(?:-gov)?\.com)",
+                slash!(),
+                "(?:services|workflows|triggers)",
+                slash!(),
+                path!("8")
+            )),
         ],
         masked: &[
             "xoxb-{}",
@@ -303,6 +327,9 @@ pub static SECRETS: &[Secret] = &[
             "xoxe.{}",
             "xapp-{}",
             "https://hooks.slack.com/services/T00/B00/{}",
+            "https:\\/\\/hooks.slack.com\\/services\\/T00\\/B00\\/{}",
+            "https%3A%2F%2Fhooks.slack.com%2Fservices%2FT00%2FB00%2F{}",
+            "https://hooks.slack.com/workflows/T00/A00/1/{}",
         ],
         ..row("slack-token", "Slack tokens, `xoxb-…`, `xapp-…`, and incoming web hooks.")
     },
@@ -430,8 +457,21 @@ pub static SECRETS: &[Secret] = &[
         )
     },
     Secret {
-        shapes: &[shape(r"[0-9]{6,12}(?::|%3A)(AA(?:[A-Za-z0-9_-]{28,}|[A-Za-z0-9_-]{4,}\z))")],
-        masked: &["https://api.telegram.org/bot123456789:AA{}/getMe"],
+        shapes: &[
+            shape(r"[0-9]{6,12}(?::|%3A)(AA(?:[A-Za-z0-9_-]{28,}|[A-Za-z0-9_-]{4,}\z))"),
+            shape(concat!(
+                r"(?i:api\.telegram\.org)",
+                slash!(),
+                "(?:file",
+                slash!(),
+                ")?bot(?:[0-9]+(?::|%3A))?",
+                run!("[A-Za-z0-9_-]", "16")
+            )),
+        ],
+        masked: &[
+            "https://api.telegram.org/bot123456789:AA{}/getMe",
+            "https://api.telegram.org/file/bot123456789:{}/a.jpg",
+        ],
         ..row("telegram-token", "Telegram bot tokens, `DIGITS:AA…`. The digits, the public id of the bot, stay.")
     },
     Secret {
@@ -441,6 +481,65 @@ pub static SECRETS: &[Secret] = &[
         ))],
         masked: &["token is MTAaBcDeFgHiJkLmNoPqRsTuV.GaBcDe.{}"],
         ..row("discord-token", "Discord bot tokens: three parts of base64, the first a numeric user id.")
+    },
+    Secret {
+        shapes: &[
+            shape(concat!(
+                r"(?i:(?:[a-z]+\.)?discord(?:app)?\.com)",
+                slash!(),
+                "api",
+                slash!(),
+                "(?:v[0-9]+",
+                slash!(),
+                ")?webhooks",
+                slash!(),
+                "[0-9]+",
+                slash!(),
+                run!("[A-Za-z0-9_-]", "16")
+            )),
+            shape(concat!(
+                r"(?i:(?:webhook\.office|outlook\.office|outlook\.office365)\.com)",
+                slash!(),
+                "webhook(?:b2)?",
+                slash!(),
+                path!("8")
+            )),
+            shape(concat!(
+                r"(?i:chat\.googleapis\.com)",
+                slash!(),
+                "v1",
+                slash!(),
+                r#"spaces[^\s"'?]*\?[^\s"']*?token=([A-Za-z0-9_%-]+)"#
+            )),
+            shape(concat!(r"(?i:hooks\.zapier\.com)", slash!(), "hooks", slash!(), "catch", slash!(), path!("8"))),
+            shape(concat!(
+                r"(?i:maker\.ifttt\.com)",
+                r#"[^\s"'?]*?"#,
+                slash!(),
+                "key",
+                slash!(),
+                run!("[A-Za-z0-9_-]", "8")
+            )),
+        ],
+        masked: &[
+            "https://discord.com/api/webhooks/1234567890/{}",
+            "https://discordapp.com/api/v10/webhooks/1234567890/{}?wait=true",
+            "https:\\/\\/canary.discord.com\\/api\\/webhooks\\/1234567890\\/{}",
+            "https://acme.webhook.office.com/webhookb2/9f3a@9f3a/IncomingWebhook/{}/9f3a",
+            "https://outlook.office.com/webhook/9f3a@9f3a/IncomingWebhook/{}/9f3a",
+            "https://chat.googleapis.com/v1/spaces/AAA/messages?key=x&token={}",
+            "https://hooks.zapier.com/hooks/catch/123456/{}/",
+            "https://maker.ifttt.com/trigger/alert/with/key/{}",
+        ],
+        kept: &[
+            "POST https://discord.com/api/webhooks/ failed",
+            "https://discord.com/api/v10/channels/1234567890/messages",
+        ],
+        ..row(
+            "web-hook",
+            "Addresses to which whoever knows them can write: Discord, Microsoft Teams, Google Chat, Zapier, IFTTT. Those \
+             of Slack and Telegram are with their tokens.",
+        )
     },
     Secret {
         shapes: &[

@@ -154,6 +154,29 @@ fn planted_secrets_never_survive() {
     );
 }
 
+#[test]
+fn secrets_with_something_unseen_in_them_never_survive() {
+    let unseen =
+        ["\x1b[31m", "\x1b[1;38;5;9m", r"\x1b[31m", r"\u001b[0m", r"\\u001b[0m", "\u{200b}", "\x1b]8;;\x07", "^[[0m"];
+    let mut faults = Vec::new();
+    for secret in SECRETS.iter().filter(|secret| secret.name != name::EMAIL) {
+        for example in secret.masked {
+            let (text, body) = planted_in(example);
+            for (unseen, at) in unseen.iter().flat_map(|unseen| [2, 5, 12].map(|at| (unseen, at))) {
+                let (head, tail) = body.split_at(at.min(body.len()));
+                let text = text.replace(body, &[head, unseen, tail].concat());
+                let masked = redact(&text);
+                // At the end stays what the end of the token alone would leave, too.
+                let pieces = [head, tail.get(..8).unwrap_or(tail)];
+                if pieces.iter().any(|piece| piece.len() > 4 && masked.contains(piece)) || redact(&masked) != masked {
+                    faults.push(format!("{} {text:?} {masked:?}", secret.name));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}:\n{}", faults.len(), faults.join("\n"));
+}
+
 /// Whether the value stands after its key, so that the beginning alone shows that a secret follows.
 fn is_known_from_its_start(kind: &str, text: &str, at: usize) -> bool {
     let before = &text[..at];

@@ -6,13 +6,13 @@ use std::borrow::Cow;
 
 use super::scan;
 
-/// A text with its escaped letters written plainly, and how to get back.
+/// A text as it reads, and how to get back to how it was written.
 #[derive(Debug)]
 pub(super) struct Plain<'t> {
     /// The text as it reads.
     pub(super) text: Cow<'t, str>,
-    /// Where a letter stands in the plain text, and how much longer the text before and with it was.
-    shifts: Vec<(usize, usize)>,
+    /// Places in the plain text, and how much longer the text was that leads up to what follows each.
+    pub(super) shifts: Vec<(usize, usize)>,
 }
 
 impl Plain<'_> {

@@ -7,12 +7,15 @@ use crate::{
     event::Witness,
     judge::{Missing, Window},
     notice::Loss,
-    report::{names, wire},
+    report::{QUOTE_LIMIT, SourceInfo, names, redact, wire},
+    source::Skipped,
     symbol::Symbol,
 };
 
 /// At most so many sources are listed.
 const SOURCES: usize = 40;
+/// At most so many inputs that were not read are listed.
+const NOT_READ: usize = 12;
 /// At most so many missing artifacts are listed.
 const ARTIFACTS: usize = 12;
 
@@ -25,10 +28,23 @@ pub(in crate::report) struct Coverage {
     pub(in crate::report) root: String,
     /// The sources.
     pub(in crate::report) sources: Rows<SourceRow>,
+    /// What is no source, or not all of one. What may have held evidence comes first.
+    pub(in crate::report) not_read: Rows<NotReadRow>,
     /// What was lost, if anything.
     pub(in crate::report) loss: Option<&'static str>,
     /// Records from which nothing was learned, place and words, if they were asked for.
     pub(in crate::report) unexplained: Vec<(String, String)>,
+}
+
+/// Something that was not read.
+#[derive(Debug)]
+pub(in crate::report) struct NotReadRow {
+    /// Not read at all, or not to its end.
+    pub(in crate::report) fate: &'static str,
+    /// Its path, with the path inside its archive.
+    pub(in crate::report) path: String,
+    /// Why.
+    pub(in crate::report) reason: String,
 }
 
 /// One source.
@@ -64,12 +80,37 @@ pub(super) fn coverage(desk: &Desk<'_, '_>) -> Coverage {
         summary: format!("{} of {}", plural(records, "record"), plural(sources.len() as u64, "source")),
         root: desk.root.clone(),
         sources: Rows {
-            shown: (0..sources.len().min(SOURCES)).map(|index| source(desk, index)).collect(),
+            shown: shown_sources(sources).into_iter().map(|index| source(desk, index)).collect(),
             left: sources.len().saturating_sub(SOURCES) as u64,
         },
+        not_read: not_read(desk),
         loss,
-        unexplained: unexplained.iter().map(|row| (desk.spot(row.origin), desk.names.text(&row.quote))).collect(),
+        unexplained: unexplained.iter().map(|row| (desk.spot(row.origin), desk.names.whole(&row.quote))).collect(),
     }
+}
+
+/// The sources that are listed, in order. Where not all can be, those that lost data are not left out before others.
+fn shown_sources(sources: &[SourceInfo]) -> Vec<usize> {
+    let lost = |source: &SourceInfo| source.notices.iter().any(|notice| notice.kind.loss() == Loss::Data);
+    let mut shown: Vec<usize> = (0..sources.len()).collect();
+    if shown.len() > SOURCES {
+        shown.sort_by_key(|index| !lost(&sources[*index]));
+        shown.truncate(SOURCES);
+        shown.sort_unstable();
+    }
+    shown
+}
+
+fn not_read(desk: &Desk<'_, '_>) -> Rows<NotReadRow> {
+    let mut skipped: Vec<&Skipped> = desk.report.not_read.iter().collect();
+    skipped.sort_by_key(|skipped| std::cmp::Reverse(skipped.kind.loss()));
+    let left = skipped.len().saturating_sub(NOT_READ) as u64;
+    let row = |skipped: &Skipped| NotReadRow {
+        fate: skipped.fate(),
+        path: desk.path_of(&skipped.path, skipped.member.as_deref()),
+        reason: desk.names.whole(&redact::quote(&skipped.reason, QUOTE_LIMIT)),
+    };
+    Rows { shown: skipped.into_iter().take(NOT_READ).map(row).collect(), left }
 }
 
 fn source(desk: &Desk<'_, '_>, index: usize) -> SourceRow {

@@ -110,7 +110,7 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn new(report: &Report<'_>) -> Self {
-        let names = Names::new(report);
+        let names = Names::readable(report);
         let root = root(report, &names);
         let desk = &Desk { report, names, selected: Selected::new(report), root };
         // The sections that walk all calls or all runs, side by side.
@@ -140,12 +140,12 @@ impl View {
         if report.quotes.is_empty() {
             return;
         }
-        let names = Names::new(report);
+        let names = Names::readable(report);
         let runs = self.runs.shown.iter_mut().flat_map(|row| &mut row.cites);
         let calls = self.calls.shown.iter_mut().flat_map(|row| &mut row.cites);
         let findings = self.findings.shown.iter_mut().flat_map(|row| &mut row.cites);
         for cite in runs.chain(calls).chain(findings).filter(|cite| cite.quotable) {
-            cite.quote = report.quotes.get(&cite.origin).map(|quote| names.text(quote));
+            cite.quote = report.quotes.get(&cite.origin).map(|quote| names.whole(quote));
         }
     }
 
@@ -186,7 +186,7 @@ const PATH_LIMIT: usize = 32;
 
 /// The folder that all sources are in, with its slash; empty where the paths are short.
 fn root(report: &Report<'_>, names: &Names<'_>) -> String {
-    let paths: Vec<String> = report.sources.iter().map(|source| names.text(&source.path)).collect();
+    let paths: Vec<String> = report.sources.iter().map(|source| names.path(&source.path)).collect();
     let (Some(first), Some(longest)) = (paths.first(), paths.iter().map(|path| layout::width(path)).max()) else {
         return String::new();
     };
@@ -246,6 +246,11 @@ impl Desk<'_, '_> {
     /// The path of a source, with the path inside its archive.
     fn path(&self, index: usize) -> String {
         self.places().path(index)
+    }
+
+    /// A path as it is shown.
+    fn path_of(&self, path: &str, member: Option<&str>) -> String {
+        self.places().path_of(path, member)
     }
 
     /// Time of day, placed.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json, value::to_raw_value};
 
 use super::{
-    Call, Clock, Conflict, Coverage, Ev, Exit, Finding, Http, LastPhase, Milestones, Missing, NotRun, Notice,
+    Call, Clock, Conflict, Coverage, Ev, Exit, Finding, Http, LastPhase, Milestones, Missing, NotRead, NotRun, Notice,
     Operation, OperationRetry, Place, Question, Reach, Restart, Retry, Run, SCHEMA, Selection, Source, TOOL, Target,
     Tools, Totals, Unexplained,
 };
@@ -195,6 +195,14 @@ fn coverage() -> Coverage {
         events: 1,
         unexplained_records: 0,
         loss: "none",
+        inputs_not_read: vec![NotRead {
+            path: text(),
+            member: Some(text()),
+            notice: "broken-archive",
+            loss: "data",
+            reason: text(),
+            partly_read: true,
+        }],
         rules_not_run: vec![NotRun { rule: "covered-life", needs: "a trace" }],
         unexplained: Some(vec![Unexplained { source: text(), record: 1, byte: 0, quote: text() }]),
     }

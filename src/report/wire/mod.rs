@@ -376,9 +376,21 @@ pub(super) struct Coverage {
     pub(super) events: u64,
     pub(super) unexplained_records: u64,
     pub(super) loss: &'static str,
+    pub(super) inputs_not_read: Vec<NotRead>,
     pub(super) rules_not_run: Vec<NotRun>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unexplained: Option<Vec<Unexplained>>,
+}
+
+/// Something that was not read, or not to its end, and so is no source or not all of one.
+#[derive(Debug, Serialize)]
+pub(super) struct NotRead {
+    pub(super) path: String,
+    pub(super) member: Option<String>,
+    pub(super) notice: &'static str,
+    pub(super) loss: &'static str,
+    pub(super) reason: String,
+    pub(super) partly_read: bool,
 }
 
 /// A rule that had nothing to look at.

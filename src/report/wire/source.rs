@@ -1,14 +1,16 @@
 //! Sources, coverage and totals on the wire.
 
-use super::{Clock, Coverage, NotRun, Notice, Place, Source, Totals, Unexplained};
+use super::{Clock, Coverage, NotRead, NotRun, Notice, Place, Source, Totals, Unexplained};
 use crate::{
     correlate::{Mark, SourceFacts},
     event::{Origin, SourceId, Witness},
-    notice::Loss,
+    notice::{Loss, NoticeKind},
     report::{
-        Report, SourceInfo,
+        QUOTE_LIMIT, Report, SourceInfo,
         names::{self, Names},
+        redact,
     },
+    source::Skipped,
     time::{MILLISECOND, Shape, Timestamp},
 };
 
@@ -78,8 +80,39 @@ pub(super) fn coverage(report: &Report<'_>, names: &Names<'_>) -> Coverage {
         events: report.case.sources.iter().map(|source| source.events).sum(),
         unexplained_records: report.sources.iter().map(|source| source.unexplained).sum(),
         loss: loss(report).name(),
+        inputs_not_read: inputs_not_read(report, names),
         rules_not_run: rules_not_run(report),
         unexplained,
+    }
+}
+
+/// What is no source, and the sources that ended early because their container is damaged.
+fn inputs_not_read(report: &Report<'_>, names: &Names<'_>) -> Vec<NotRead> {
+    let skipped = report.not_read.iter().map(|skipped| not_read(names, skipped));
+    skipped.chain(report.sources.iter().filter_map(|info| cut_short(names, info))).collect()
+}
+
+fn cut_short(names: &Names<'_>, info: &SourceInfo) -> Option<NotRead> {
+    let kinds = [NoticeKind::BrokenArchive, NoticeKind::Unreadable];
+    let kind = kinds.into_iter().find(|kind| info.notices.iter().any(|notice| notice.kind == *kind))?;
+    Some(NotRead {
+        path: names.text(&info.path),
+        member: info.member.as_deref().map(|member| names.text(member)),
+        notice: kind.name(),
+        loss: kind.loss().name(),
+        reason: kind.text().to_owned(),
+        partly_read: info.content_bytes > 0,
+    })
+}
+
+fn not_read(names: &Names<'_>, skipped: &Skipped) -> NotRead {
+    NotRead {
+        path: names.text(&skipped.path),
+        member: skipped.member.as_deref().map(|member| names.text(member)),
+        notice: skipped.kind.name(),
+        loss: skipped.kind.loss().name(),
+        reason: names.text(&redact::quote(&skipped.reason, QUOTE_LIMIT)),
+        partly_read: skipped.partly,
     }
 }
 

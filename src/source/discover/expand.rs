@@ -81,6 +81,10 @@ impl Search {
         self.skip(&place.candidate.path, place.member.as_deref(), kind, reason);
     }
 
+    fn damaged(&mut self, place: &Place<'_>, damage: &str) {
+        self.leave(place, NoticeKind::BrokenArchive, &format!("the archive is damaged: {damage}"));
+    }
+
     fn entry(&mut self, place: &Place<'_>, recipe: Recipe, charset: Charset) {
         let Candidate { path, stored, hints, .. } = place.candidate;
         self.found.entries.push(SourceEntry {
@@ -98,7 +102,7 @@ impl Search {
     fn unpack(&mut self, place: &Place<'_>, recipe: Recipe) {
         let head = match peek(&recipe) {
             Ok(head) => head,
-            Err(error) => return self.leave(place, NoticeKind::BrokenArchive, &error.to_string()),
+            Err(error) => return self.damaged(place, &error.to_string()),
         };
         let depth = if kind(&head) == Kind::Tar { place.depth } else { place.depth + 1 };
         self.open(&Place { candidate: place.candidate, member: place.member.clone(), depth }, recipe, &head);
@@ -115,10 +119,10 @@ impl Search {
         };
         let listing = match listing {
             Ok(listing) => listing,
-            Err(error) => return self.leave(place, NoticeKind::BrokenArchive, &error.to_string()),
+            Err(error) => return self.damaged(place, &error.to_string()),
         };
         if let Some(damage) = &listing.damage {
-            self.leave(place, NoticeKind::BrokenArchive, damage);
+            self.damaged(place, damage);
         }
         for member in listing.members {
             let place = place.inside(&member.name);
@@ -131,7 +135,7 @@ impl Search {
                     let recipe = recipe.with(&layers);
                     match peek(&recipe) {
                         Ok(head) => self.open(&place, recipe, &head),
-                        Err(error) => self.leave(&place, NoticeKind::BrokenArchive, &error.to_string()),
+                        Err(error) => self.damaged(&place, &error.to_string()),
                     }
                 }
             }
@@ -152,7 +156,7 @@ impl Search {
             })
         };
         if let Err(error) = result {
-            self.leave(place, NoticeKind::BrokenArchive, &error.to_string());
+            self.damaged(place, &error.to_string());
         }
     }
 

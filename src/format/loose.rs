@@ -1,4 +1,4 @@
-//! A walk over JSON as HAR writers leave it: `NaN`, raw control characters, lone surrogates, repeated keys, a cut end.
+//! A walk over JSON as writers leave it: `NaN`, raw control characters, lone surrogates, repeated keys, a cut end.
 //!
 //! Finds members and elements and unescapes strings; builds nothing, and does not check what it steps over.
 

@@ -250,6 +250,11 @@ pub(super) use doubt::{lacks_the_rest, may_have_worked};
 pub(super) use refusal::refused_before_dispatch;
 use refusal::{AT_ONCE, Refusal, began, earlier_in_doubt, refusal, told_elsewhere, took};
 
+/// Whether a log that names the upstream of each request would settle an opinion.
+pub(super) fn asks_the_gateway(opinion: &Opinion) -> bool {
+    session_gone::asks_the_gateway(opinion) || not_forwarded::asks_the_gateway(opinion)
+}
+
 /// The rule of an attempt that was told to come back later, without a sign that it had begun.
 pub(super) const REJECTED_BEFORE_WORK: &str = rejected_before_work::RULE.id;
 

@@ -3,6 +3,7 @@
 mod facts;
 mod life;
 mod listed;
+mod lives;
 mod questions;
 mod served;
 mod stop;
@@ -47,8 +48,10 @@ pub struct RunVerdict {
     pub reach: ReachVerdict,
     /// Negotiated revision, and whether it is recorded.
     pub revision: Option<(Symbol, bool)>,
-    /// How often the same server was started after this run.
+    /// How often the same server was started again: later runs, and later processes of this one.
     pub restarts: u32,
+    /// Processes of this run that began when another one had ended: over HTTP a run is what its clients see as one.
+    pub replaced: u32,
 }
 
 /// Judges a run.
@@ -56,6 +59,7 @@ pub(super) fn judge_run(facts: &RunFacts<'_>) -> RunVerdict {
     let stop = stop(facts);
     let reach = reach::run_reach(facts);
     let last_phase = last_phase(facts);
+    let replaced = lives::replaced(facts);
     RunVerdict {
         index: facts.index,
         started: started(facts),
@@ -68,7 +72,8 @@ pub(super) fn judge_run(facts: &RunFacts<'_>) -> RunVerdict {
         restart: facts.restart().clone(),
         reach,
         revision: revision(facts),
-        restarts: restarts(facts),
+        restarts: restarts(facts).saturating_add(replaced),
+        replaced,
     }
 }
 

@@ -1,0 +1,152 @@
+//! What would settle an open verdict. An artifact that was read already, or that could not change the verdict, is not
+//! asked for.
+
+use super::{
+    facts::{CallFacts, EffectClass},
+    milestones::{Milestones, Truth},
+};
+use crate::{
+    correlate::{Call, Mark, StrandEvent},
+    event::{Direction, Witness},
+    judge::{
+        RESTART_RULES,
+        retry::{self, Caution, Opinion},
+    },
+    time::Timestamp,
+};
+
+/// Something that would settle an open verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Missing {
+    /// What it is.
+    pub artifact: &'static str,
+    /// Over which window; `None` where no time is on record.
+    pub window: Option<Window>,
+    /// What the verdict would become if it shows the contact or receipt.
+    pub if_present: &'static str,
+    /// What the verdict would become if it covers the window and shows none.
+    pub if_absent: &'static str,
+}
+
+impl Missing {
+    /// The artifact with its window, as a phrase.
+    pub fn text(&self) -> String {
+        match self.window {
+            Some(Window { from, to: Some(to) }) => format!("{} from {} to {}", self.artifact, from.text(), to.text()),
+            Some(Window { from, to: None }) => {
+                format!("{} from {} to the end of the process", self.artifact, from.text())
+            }
+            None => self.artifact.to_owned(),
+        }
+    }
+}
+
+/// From a request to its answer, or to the end of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Window {
+    /// The request.
+    pub from: Instant,
+    /// The answer, if there was one.
+    pub to: Option<Instant>,
+}
+
+impl Window {
+    /// The shortest window that holds both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let to = self.to.zip(other.to).map(|(one, two)| if one.at < two.at { two } else { one });
+        Self { from: if other.from.at < self.from.at { other.from } else { self.from }, to }
+    }
+}
+
+/// A time with the precision that its source writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Instant {
+    /// When.
+    pub at: Timestamp,
+    /// Digits of the second's fraction, at most three.
+    pub digits: u8,
+}
+
+impl Instant {
+    fn text(self) -> String {
+        self.at.rfc3339(self.digits)
+    }
+}
+
+/// What would settle an open verdict, cheapest first.
+pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Opinion) -> Vec<Missing> {
+    // What a server asks its client is not the reader's to send again.
+    let open = matches!(retry.verdict, Caution::SafeIf | Caution::Unknown);
+    if !open || facts.call.direction == Direction::ToClient {
+        return Vec::new();
+    }
+    if RESTART_RULES.iter().any(|rule| rule.id == retry.rule) {
+        let artifact = "a kernel or network trace of one start of this server";
+        return vec![Missing { artifact, window: None, if_present: "unsafe", if_absent: "safe-if" }];
+    }
+    if facts.class == EffectClass::None {
+        return Vec::new();
+    }
+    if retry::lacks_the_rest(retry) {
+        let artifact = if facts.case.anywhere.lossy {
+            "whole copies of the files that are cut, damaged or missing"
+        } else {
+            "a capture that shows every request of the client"
+        };
+        return vec![Missing { artifact, window: None, if_present: "unsafe", if_absent: "safe" }];
+    }
+    // An attempt that was refused did nothing: what the later ones did decides.
+    let refused = milestones.reached == Truth::False;
+    let window = if refused { window(facts, last_attempt(facts)) } else { window(facts, facts.call) };
+    if retry::asks_the_gateway(retry) {
+        let artifact = "the gateway's own log with the upstream of each request";
+        return vec![Missing { artifact, window, if_present: "unknown", if_absent: "safe" }];
+    }
+    of_the_server(facts, window, retry.verdict)
+}
+
+/// What the server and its surroundings recorded, or may have.
+fn of_the_server(facts: &CallFacts<'_>, window: Option<Window>, verdict: Caution) -> Vec<Missing> {
+    // Nothing that is absent makes a verdict worse.
+    let absent = |word| if verdict == Caution::SafeIf { "safe-if" } else { word };
+    let mut missing = Vec::new();
+    let mut add = |artifact, if_absent| {
+        missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: absent(if_absent) });
+    };
+    if !facts.seen.iter().any(|row| row.witness == Witness::Server) {
+        add(if server_was_read(facts) { "phase log of the server" } else { "server stderr or phase log" }, "safe-if");
+    }
+    let traced = facts.run.is_some_and(|run| run.trace.is_some());
+    if !traced && !facts.contacts.iter().any(|contact| contact.witness == Witness::Network) {
+        add("egress log or kernel trace of the server", "safe-if");
+    }
+    if !traced && !facts.case.anywhere.service_log {
+        add("the log of the service that the tool calls", "unknown");
+    }
+    missing
+}
+
+/// Whether something that the server wrote is among the sources, in a file of its own or inside another one.
+fn server_was_read(facts: &CallFacts<'_>) -> bool {
+    let strands = facts.run.into_iter().flat_map(|run| &run.strands);
+    let wrote = |event: &StrandEvent| event.witness == Witness::Server;
+    strands.into_iter().any(|strand| strand.witness == Witness::Server || strand.events.iter().any(wrote))
+}
+
+/// The last attempt of the operation of a call.
+fn last_attempt<'c>(facts: &CallFacts<'c>) -> &'c Call {
+    let operation = facts.case.operation_of.get(&facts.index).map(|index| &facts.case.operations[*index as usize]);
+    let last = operation.and_then(|operation| operation.attempts.last()).unwrap_or(&facts.index);
+    &facts.case.calls[*last as usize]
+}
+
+/// From the request to the answer of `last`, as far as times tell.
+fn window(facts: &CallFacts<'_>, last: &Call) -> Option<Window> {
+    let instant = |mark: Mark| {
+        let digits = facts.case.sources[mark.origin.source.0 as usize].digits.min(3);
+        mark.at.map(|at| Instant { at, digits })
+    };
+    let from = facts.call.asked.and_then(instant)?;
+    Some(Window { from, to: last.answered.and_then(instant) })
+}

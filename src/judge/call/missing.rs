@@ -6,7 +6,7 @@ use super::{
     milestones::{Milestones, Truth},
 };
 use crate::{
-    correlate::{Call, Mark, StrandEvent},
+    correlate::{Call, Mark, Seen},
     event::{Direction, Witness},
     judge::{
         RESTART_RULES,
@@ -99,7 +99,12 @@ pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Op
     // An attempt that was refused did nothing: what the later ones did decides.
     let refused = milestones.reached == Truth::False;
     let window = if refused { window(facts, last_attempt(facts)) } else { window(facts, facts.call) };
-    if retry::asks_the_gateway(retry) {
+    if retry::is_refusal(retry) {
+        // Nothing ran for this dispatch: only whoever dispatches can tell of another one, and what the capture has of
+        // that hop was read.
+        if !retry::asks_the_gateway(retry) || facts.has(Seen::ForwardedOnce) {
+            return Vec::new();
+        }
         let artifact = "the gateway's own log with the upstream of each request";
         return vec![Missing { artifact, window, if_present: "unknown", if_absent: "safe" }];
     }
@@ -129,9 +134,10 @@ fn of_the_server(facts: &CallFacts<'_>, window: Option<Window>, verdict: Caution
 
 /// Whether something that the server wrote is among the sources, in a file of its own or inside another one.
 fn server_was_read(facts: &CallFacts<'_>) -> bool {
+    let own_file = facts.case.sources.iter().any(|source| source.witness == Some(Witness::Server));
     let strands = facts.run.into_iter().flat_map(|run| &run.strands);
-    let wrote = |event: &StrandEvent| event.witness == Witness::Server;
-    strands.into_iter().any(|strand| strand.witness == Witness::Server || strand.events.iter().any(wrote))
+    let mut events = strands.flat_map(|strand| &strand.events);
+    own_file || events.any(|event| event.witness == Witness::Server)
 }
 
 /// The last attempt of the operation of a call.

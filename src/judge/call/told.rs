@@ -130,7 +130,9 @@ fn in_place_of_an_answer(facts: &CallFacts<'_>) -> Option<&'static str> {
         AnswerKind::StreamIncomplete => "shows the end of the event stream, without the answer",
         AnswerKind::Malformed => "shows text that is not JSON in place of the answer",
         AnswerKind::InvalidEnvelope => "shows what came in place of a valid answer",
-        AnswerKind::NotCaptured if !answer_is_servers(facts.call) => "shows the end of the exchange, without the answer",
+        AnswerKind::NotCaptured if !answer_is_servers(facts.call) => {
+            "shows the end of the exchange, without the answer"
+        }
         _ => return None,
     })
 }

@@ -26,7 +26,8 @@ pub(super) static RULE: FindingRule = FindingRule {
 };
 
 /// What requests without a session id ask for.
-const NAMELESS: &str = "Let the client send the `Mcp-Session-Id` that the answer to `initialize` gave it with every later request.";
+const NAMELESS: &str =
+    "Let the client send the `Mcp-Session-Id` that the answer to `initialize` gave it with every later request.";
 
 /// The statuses with which the requests of a run were refused; 0 where there was none.
 type Statuses = BTreeMap<u32, BTreeSet<u16>>;
@@ -61,7 +62,8 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
 
 /// `The server refused 2 requests with HTTP 404`: the status where all have the same one.
 fn refused(tally: &Tally, statuses: Option<&BTreeSet<u16>>) -> String {
-    let one = statuses.filter(|statuses| statuses.len() == 1).and_then(BTreeSet::first).filter(|status| **status >= 400);
+    let one =
+        statuses.filter(|statuses| statuses.len() == 1).and_then(BTreeSet::first).filter(|status| **status >= 400);
     let status = one.map_or_else(String::new, |status| format!(" with HTTP {status}"));
     format!("The server refused {}{status}", count(tally.count(), "request", "requests"))
 }

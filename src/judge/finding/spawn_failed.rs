@@ -65,7 +65,9 @@ fn advice(failure: SpawnFailure) -> &'static str {
         SpawnFailure::NotFound => {
             "Give the full path of the executable, and check the PATH and the working directory that the launcher passes on: a relative path, or a working directory that does not exist, is refused like this, too."
         }
-        SpawnFailure::NotPermitted => "Make the file executable for the user that the launcher runs as, and check its first line.",
+        SpawnFailure::NotPermitted => {
+            "Make the file executable for the user that the launcher runs as, and check its first line."
+        }
         SpawnFailure::Other => RULE.doc.to_do,
     }
 }

@@ -35,7 +35,9 @@ pub(super) fn opinion(attempt: &Attempt<'_, '_>) -> Opinion {
         Outcome::StreamIncomplete => "The stream broke before the answer.",
         Outcome::HttpError => "A status alone does not tell whether the server executed it.",
         Outcome::Cancelled => "The caller cancelled; that does not tell whether the server stopped.",
-        Outcome::NoAnswer if raised(attempt).is_some() => "Its handler ended with an error, and no answer is on record.",
+        Outcome::NoAnswer if raised(attempt).is_some() => {
+            "Its handler ended with an error, and no answer is on record."
+        }
         Outcome::NoAnswer if facts.receipt().is_some() => "The server had it, and no answer is on record.",
         Outcome::NoAnswer if attempt.milestones.sent == Truth::True => "It was sent, and no answer is on record.",
         Outcome::NoAnswer => "The client wanted to send it; neither that it was sent nor an answer is on record.",

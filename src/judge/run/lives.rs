@@ -10,7 +10,8 @@ use crate::{correlate::Strand, event::Witness, time::Timestamp};
 pub(super) fn replaced(facts: &RunFacts<'_>) -> u32 {
     let own = |strand: &&&Strand| strand.witness == Witness::Server && !strand.wrapper && !strand.pids.is_empty();
     let lives: Vec<&Strand> = facts.strands.iter().filter(own).copied().collect();
-    let follows = |life: &&&Strand| lives.iter().any(|other| other.pids[0] != life.pids[0] && before(facts, other, life));
+    let follows =
+        |life: &&&Strand| lives.iter().any(|other| other.pids[0] != life.pids[0] && before(facts, other, life));
     u32::try_from(lives.iter().filter(follows).count()).unwrap_or(u32::MAX)
 }
 

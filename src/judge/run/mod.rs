@@ -106,8 +106,11 @@ fn revision(facts: &RunFacts<'_>) -> Option<(Symbol, bool)> {
     recorded.or_else(|| facts.calls().find_map(|call| call.revision).map(|revision| (revision, true)))
 }
 
-/// Later runs of the same server.
+/// Later runs of the same server, by its name or by the run id that a launcher gave it.
 fn restarts(facts: &RunFacts<'_>) -> u32 {
-    let later = facts.server().map_or(0, |server| facts.case.servers.later(server, facts.index));
-    u32::try_from(later).unwrap_or(u32::MAX)
+    let servers = &facts.case.servers;
+    let by_name = facts.server().map_or(0, |server| servers.later(server, facts.index));
+    let id = facts.strands.iter().find_map(|strand| strand.run_id);
+    let by_id = id.map_or(0, |id| servers.later_lives(id, facts.index));
+    u32::try_from(by_name.max(by_id)).unwrap_or(u32::MAX)
 }

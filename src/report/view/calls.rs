@@ -11,6 +11,7 @@ use crate::{
     judge::{
         Answer, CallVerdict, Caution, Helps, Layer, Outcome,
         call::{EffectClass, effect_class},
+        retry::EXTERNAL_ATTEMPT,
     },
     report::{names, select, wire},
     symbol::Symbol,
@@ -153,6 +154,9 @@ pub(super) fn done(desk: &Desk<'_, '_>, index: u32, verdict: &CallVerdict) -> &'
     let method = desk.report.case.name(desk.report.case.calls[index as usize].method);
     let answered = verdict.outcome.is_success() || verdict.outcome == Outcome::AnswerNotCaptured;
     match effect_class(method) {
+        EffectClass::Undeclared if verdict.effects.0 > 0 && !answered && verdict.retry.rule == EXTERNAL_ATTEMPT => {
+            " Its effect outside has happened already."
+        }
         EffectClass::Undeclared => " It is done already.",
         _ if answered => " It was answered.",
         _ => " A later request like it was answered.",

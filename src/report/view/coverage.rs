@@ -187,7 +187,8 @@ impl Wanted {
         let decides = if self.stays {
             format!("can settle {calls} in one way only: {shows}; otherwise {if_absent} stays")
         } else {
-            format!("decides {calls}: {shows}, {if_absent} where it covers the window and shows neither")
+            let covers = if self.missing.window.is_some() { "covers the window and " } else { "" };
+            format!("decides {calls}: {shows}, {if_absent} where it {covers}shows neither")
         };
         MissingRow { artifact: format!("{}{}", server.unwrap_or_default(), self.missing.text()), decides }
     }

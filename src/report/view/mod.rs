@@ -162,7 +162,7 @@ impl View {
 
     /// The heading of the calls.
     pub(super) fn calls_title(&self) -> &'static str {
-        if self.all { "Calls" } else { "Calls that did not end well" }
+        if self.all { "Calls" } else { "Calls without a success on record" }
     }
 
     /// Everything that is cited.

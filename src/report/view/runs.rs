@@ -78,6 +78,8 @@ pub(super) fn runs(desk: &Desk<'_, '_>) -> Rows<RunRow> {
 #[derive(Default)]
 struct Failed {
     all: u64,
+    /// Of some of them no failure is on record: what they were answered, or how they go on, is not.
+    open: bool,
     /// Requests of the client whose caller got no answer, or not all of it.
     unanswered: u64,
 }
@@ -89,6 +91,8 @@ fn failed_by_run(desk: &Desk<'_, '_>) -> FxHashMap<u32, Failed> {
         let unanswered = matches!(verdict.outcome, Outcome::NoAnswer | Outcome::StreamIncomplete);
         let of_run = failed.entry(call.run).or_default();
         of_run.all += 1;
+        of_run.open |=
+            matches!(verdict.outcome, Outcome::AnswerNotCaptured | Outcome::TaskStarted | Outcome::InputRequired);
         of_run.unanswered += u64::from(unanswered && call.direction == Direction::ToServer);
     }
     failed
@@ -110,8 +114,7 @@ fn headline(desk: &Desk<'_, '_>, facts: &RunFacts<'_>, verdict: &RunVerdict, fai
         who.push(facts.transport().name());
     }
     let who = if who.is_empty() { String::new() } else { format!(" ({})", who.join(", ")) };
-    let mut parts =
-        vec![progress(facts, verdict), end(facts, verdict, failed.unanswered), calls(facts, failed.all)];
+    let mut parts = vec![progress(facts, verdict), end(facts, verdict, failed.unanswered), calls(facts, failed)];
     parts.push(reached(desk, facts, verdict));
     parts.retain(|part| !part.is_empty());
     format!("{who}: {}.", parts.join("; "))
@@ -158,16 +161,24 @@ fn end(facts: &RunFacts<'_>, verdict: &RunVerdict, unanswered: u64) -> String {
     }
 }
 
-fn calls(facts: &RunFacts<'_>, failed: u64) -> String {
+fn calls(facts: &RunFacts<'_>, failed: &Failed) -> String {
     let all = facts.run.calls.len() as u64;
-    match (all, failed) {
+    match (all, failed.all) {
         (0, _) => "no calls".to_owned(),
         (1, 0) => "its only call ended well".to_owned(),
-        (1, _) => "its only call did not end well".to_owned(),
         (all, 0) => format!("{} ended well", all_of(all, "call")),
+        (1, _) if failed.open => "its only call has no success on record".to_owned(),
+        (all, failed_calls) if failed.open => {
+            format!("{failed_calls} of {all} calls {} no success on record", have(failed_calls))
+        }
+        (1, _) => "its only call did not end well".to_owned(),
         (all, failed) if all == failed => format!("{} ended well", none_of(all, "call")),
         (all, failed) => format!("{failed} of {all} calls did not end well"),
     }
+}
+
+fn have(count: u64) -> &'static str {
+    if count == 1 { "has" } else { "have" }
 }
 
 /// `reached outside: yes, 2 contacts with A and B`.

@@ -612,6 +612,8 @@ pub struct SourceFacts {
     pub witness: Option<Witness>,
     /// The witness is only a hint of its name.
     pub witness_is_hint: bool,
+    /// Some of its lines are the server's own, whoever wrote the others: a bridge shows the stderr of its child.
+    pub server_wrote: bool,
     /// First stamp.
     pub first: Option<Timestamp>,
     /// Last stamp.

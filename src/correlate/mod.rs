@@ -279,6 +279,7 @@ impl Correlator {
             facts: Some(SourceFacts {
                 witness: meta.witness,
                 witness_is_hint: false,
+                server_wrote: false,
                 first: None,
                 last: None,
                 digits: 0,
@@ -296,6 +297,9 @@ impl Correlator {
 
     /// Takes the next event of the current source, in record order.
     pub fn push(&mut self, event: &Event<'_>) {
+        if let Some(facts) = &mut self.lane.facts {
+            facts.server_wrote |= event.witness == Some(Witness::Server);
+        }
         if matches!(event.kind, Kind::Text(_) | Kind::Piece(_) | Kind::Syscall(_)) {
             self.free_text(event);
             return;

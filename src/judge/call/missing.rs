@@ -134,10 +134,7 @@ fn of_the_server(facts: &CallFacts<'_>, window: Option<Window>, verdict: Caution
 
 /// Whether something that the server wrote is among the sources, in a file of its own or inside another one.
 fn server_was_read(facts: &CallFacts<'_>) -> bool {
-    let own_file = facts.case.sources.iter().any(|source| source.witness == Some(Witness::Server));
-    let strands = facts.run.into_iter().flat_map(|run| &run.strands);
-    let mut events = strands.flat_map(|strand| &strand.events);
-    own_file || events.any(|event| event.witness == Witness::Server)
+    facts.case.sources.iter().any(|source| source.server_wrote || source.witness == Some(Witness::Server))
 }
 
 /// The last attempt of the operation of a call.
@@ -155,4 +152,45 @@ fn window(facts: &CallFacts<'_>, last: &Call) -> Option<Window> {
     };
     let from = facts.call.asked.and_then(instant)?;
     Some(Window { from, to: last.answered.and_then(instant) })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::{CallVerdict, Place, retry::Caution, testing::judged};
+
+    /// A tool call over HTTP that ends with this status and body, as a proxy saw it.
+    fn refused(status: u16, body: &str) -> CallVerdict {
+        let asked = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"n":1}}}"#;
+        let text = format!(
+            r#"{{"ts":"2026-07-22T14:00:01.000Z","direction":"in","message":{asked}}}
+{{"ts":"2026-07-22T14:00:01.010Z","direction":"out","http":{{"status":{status},"content_type":"application/json"}},"message":{body}}}
+"#
+        );
+        let (_, mut verdicts) = judged(&[&text]);
+        verdicts.calls.remove(&0).expect("a failed call")
+    }
+
+    #[test]
+    fn of_an_unknown_session_only_the_gateway_can_tell_more() {
+        let call = refused(404, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Session not found"}}"#);
+        assert_eq!(call.retry.verdict, Caution::SafeIf);
+        let artifacts: Vec<_> = call.missing.iter().map(|missing| (missing.artifact, missing.if_absent)).collect();
+        assert_eq!(artifacts, [("the gateway's own log with the upstream of each request", "safe")]);
+        let roles: Vec<_> = call.evidence.iter().map(|piece| &*piece.role).collect();
+        assert!(roles.contains(&"shows the HTTP error that ended the exchange"), "{roles:?}");
+        assert!(call.evidence.iter().all(|piece| matches!(piece.place, Place::Seen(_))));
+    }
+
+    #[test]
+    fn of_work_in_doubt_the_server_and_its_surroundings_tell() {
+        let call = refused(503, r#"{"busy":true}"#);
+        assert_eq!(call.retry.verdict, Caution::Unknown);
+        let artifacts: Vec<_> = call.missing.iter().map(|missing| (missing.artifact, missing.if_absent)).collect();
+        let wanted = [
+            ("server stderr or phase log", "safe-if"),
+            ("egress log or kernel trace of the server", "safe-if"),
+            ("the log of the service that the tool calls", "unknown"),
+        ];
+        assert_eq!(artifacts, wanted);
+    }
 }

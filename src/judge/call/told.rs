@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     correlate::{AnswerKind, Case, RAISED, Seen, Sighting},
-    event::{PhaseEvent, ReachStage, Witness},
+    event::{Direction, PhaseEvent, ReachStage, Witness},
     judge::{Evidence, Outcome},
 };
 
@@ -112,7 +112,11 @@ pub(super) fn evidence(facts: &CallFacts<'_>) -> Vec<Evidence> {
 /// What a record shows of this call: the record of a request that was never sent shows the attempt alone.
 fn role_in(facts: &CallFacts<'_>, row: &Sighting) -> &'static str {
     let unsent = facts.call.answer.kind == AnswerKind::NotSent;
+    let asks_the_client = facts.call.direction == Direction::ToClient;
     match row.seen {
+        Seen::Sent | Seen::Queued if asks_the_client => "shows the question on its way to the client",
+        Seen::Received if asks_the_client => "shows that the client had the question",
+        Seen::Delivered if asks_the_client => "shows that the server had the answer",
         Seen::Sent if unsent => "shows that the client tried to send the request",
         Seen::Responded | Seen::Delivered if row.witness != Witness::Server || unsent => {
             in_place_of_an_answer(facts).unwrap_or_else(|| role_of(row))

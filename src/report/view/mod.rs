@@ -151,7 +151,7 @@ impl View {
         let calls = self.calls.shown.iter_mut().flat_map(|row| &mut row.cites);
         let findings = self.findings.shown.iter_mut().flat_map(|row| &mut row.cites);
         for cite in runs.chain(calls).chain(findings).filter(|cite| cite.quotable) {
-            cite.quote = report.quotes.get(&cite.origin).map(|quote| names.text(quote));
+            cite.quote = report.quotes.get(&cite.origin).map(|quote| flat(&names.text(quote)));
         }
     }
 
@@ -171,6 +171,11 @@ impl View {
         let calls = self.calls.shown.iter().flat_map(|row| &row.cites);
         runs.chain(calls).chain(self.findings.shown.iter().flat_map(|row| &row.cites))
     }
+}
+
+/// The words of a record with single blanks: indentation tells nobody anything on one line.
+fn flat(quote: &str) -> String {
+    quote.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The places whose words the human forms show.

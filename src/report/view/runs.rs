@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 use super::{Cite, Desk, RUNS, Rows, all_of, and_more, none_of, plural};
 use crate::{
     correlate::{Case, Contact, NONE, Run, Transport},
-    event::Direction,
     judge::{Answer, Outcome, RunFacts, RunVerdict, run::Question},
     report::wire,
     symbol::Symbol,
@@ -80,7 +79,7 @@ struct Failed {
     all: u64,
     /// Of some of them no failure is on record: what they were answered, or how they go on, is not.
     open: bool,
-    /// Requests of the client whose caller got no answer, or not all of it.
+    /// Requests of either side whose caller got no answer, or not all of it.
     unanswered: u64,
 }
 
@@ -93,7 +92,7 @@ fn failed_by_run(desk: &Desk<'_, '_>) -> FxHashMap<u32, Failed> {
         of_run.all += 1;
         of_run.open |=
             matches!(verdict.outcome, Outcome::AnswerNotCaptured | Outcome::TaskStarted | Outcome::InputRequired);
-        of_run.unanswered += u64::from(unanswered && call.direction == Direction::ToServer);
+        of_run.unanswered += u64::from(unanswered);
     }
     failed
 }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::{Desk, Rows, and_more, plural};
 use crate::{
     event::Witness,
-    judge::{Missing, Window},
+    judge::{Caution, Missing, Window},
     notice::Loss,
     report::{names, wire},
     symbol::Symbol,
@@ -183,12 +183,18 @@ impl Wanted {
         let calls = and_more(&names::call(self.first), self.calls);
         let server = self.server.filter(|_| several).map(|server| format!("{}: ", desk.names.name(server)));
         let Missing { if_present, if_absent, .. } = self.missing;
-        let shows = format!("{if_present} where it shows a contact or a further attempt");
+        // A hop in front of the server knows nothing of what the server contacts.
+        let (what, nothing) = if if_present == Caution::Unknown.name() {
+            ("a further attempt", "none")
+        } else {
+            ("a contact or a further attempt", "neither")
+        };
+        let shows = format!("{if_present} where it shows {what}");
         let decides = if self.stays {
             format!("can settle {calls} in one way only: {shows}; otherwise {if_absent} stays")
         } else {
             let covers = if self.missing.window.is_some() { "covers the window and " } else { "" };
-            format!("decides {calls}: {shows}, {if_absent} where it {covers}shows neither")
+            format!("decides {calls}: {shows}, {if_absent} where it {covers}shows {nothing}")
         };
         MissingRow { artifact: format!("{}{}", server.unwrap_or_default(), self.missing.text()), decides }
     }

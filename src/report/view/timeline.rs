@@ -73,7 +73,7 @@ fn run_moments(desk: &Desk<'_, '_>, run: usize, entries: &mut Vec<Entry>) {
         }
     }
     let exit = crate::judge::RunFacts::new(desk.report.case, run).exited;
-    if let Some(exit) = exit {
+    if let Some(exit) = exit.filter(|exit| entries.iter().all(|entry| entry.mark != exit.mark)) {
         push(desk, &mut None, who, "the process ended", exit.mark, entries);
     }
 }

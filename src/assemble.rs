@@ -2,6 +2,7 @@
 //!
 //! One sequential pass per source. Everything else passes through at once; nothing is judged here.
 
+mod census;
 mod columns;
 mod pairs;
 mod place;
@@ -9,11 +10,12 @@ mod syscalls;
 mod targets;
 mod traceback;
 
-use std::mem;
+use std::{mem, num::NonZeroU32};
 
 use bumpalo::Bump;
 
 use self::{
+    census::Census,
     columns::Columns,
     pairs::Pairs,
     place::stream_of,
@@ -37,7 +39,7 @@ pub struct Assembler {
     syscalls: Syscalls,
     /// Streams that hold something back.
     waiting: bool,
-    unexplained: u64,
+    census: Census,
     arena: Bump,
 }
 
@@ -49,6 +51,8 @@ struct Stream {
     pairs: Pairs,
     traceback: Traceback,
     targets: Targets,
+    /// Records that told nothing, or something, since they were last asked for.
+    told: Vec<(NonZeroU32, bool)>,
 }
 
 impl Assembler {
@@ -59,6 +63,9 @@ impl Assembler {
 
     /// Takes the next event. What it hands out borrows from the event or from the assembler's own buffer.
     pub fn push<'a>(&mut self, event: &Event<'a>, out: &mut dyn FnMut(&Event<'_>)) {
+        if !matches!(event.kind, Kind::Text(_) | Kind::Piece(_)) {
+            self.census.note(event.origin.record, true);
+        }
         match event.kind {
             Kind::Syscall(call) => self.syscalls.push(event, call, out),
             Kind::Text(text) if self.syscalls.is_damaged_by(text) => {
@@ -75,7 +82,8 @@ impl Assembler {
     pub fn finish(&mut self, out: &mut dyn FnMut(&Event<'_>)) {
         let mut arena = mem::take(&mut self.arena);
         for mut stream in mem::take(&mut self.streams) {
-            self.unexplained += stream.close(&mut arena, out);
+            self.census.add(stream.close(&mut arena, out));
+            self.count(&mut stream);
         }
         self.arena = arena;
         self.waiting = false;
@@ -84,13 +92,23 @@ impl Assembler {
 
     /// How many records of free text nothing was learned from.
     pub fn unexplained(&self) -> u64 {
-        self.unexplained
+        self.census.count()
+    }
+
+    fn count(&mut self, stream: &mut Stream) {
+        for (record, told) in stream.told.drain(..) {
+            self.census.note(record, told);
+        }
     }
 
     fn join(&mut self, event: &Event<'_>, out: &mut dyn FnMut(&Event<'_>)) {
         let mut arena = mem::take(&mut self.arena);
         let index = self.stream(stream_of(event), &mut arena, out);
-        self.unexplained += self.streams[index].push(event, &mut arena, out);
+        let stream = &mut self.streams[index];
+        self.census.add(stream.push(event, &mut arena, out));
+        for (record, told) in stream.told.drain(..) {
+            self.census.note(record, told);
+        }
         self.waiting = self.streams.iter().any(Stream::is_open);
         self.arena = arena;
     }
@@ -101,7 +119,8 @@ impl Assembler {
         }
         if self.streams.len() >= STREAM_LIMIT {
             let mut oldest = self.streams.remove(0);
-            self.unexplained += oldest.close(arena, out);
+            self.census.add(oldest.close(arena, out));
+            self.count(&mut oldest);
         }
         self.streams.push(Stream { key, ..Stream::default() });
         self.streams.len() - 1
@@ -113,7 +132,7 @@ impl Stream {
         self.columns.is_open() || self.pairs.is_open() || self.traceback.is_open() || self.targets.is_open()
     }
 
-    /// Takes an event; returns how many records turned out to teach nothing.
+    /// Takes an event; returns how many records turned out to teach nothing, beside those that are told by number.
     fn push(&mut self, event: &Event<'_>, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
         let mut unexplained = 0;
         let shape = match event.kind {
@@ -121,7 +140,7 @@ impl Stream {
             _ => None,
         };
         if shape != Some(PieceShape::ColumnsTail) {
-            unexplained += self.columns.close(arena, &mut self.targets, out);
+            self.close_columns(arena, out);
         }
         let pair = match event.kind {
             Kind::Text(text) if Pairs::fits(text) => Some((text, false)),
@@ -141,7 +160,7 @@ impl Stream {
                 } else if !self.columns.add(piece.text) {
                     // A tail without a head, or past the limit: ordinary text.
                     out(&Event { kind: Kind::Text(piece.text), ..*event });
-                    unexplained += 1;
+                    self.told.push((event.origin.record, false));
                 }
             }
             Kind::Text(text) => unexplained += self.text(event, text, arena, out),
@@ -165,9 +184,14 @@ impl Stream {
         if fit == Fit::Foreign || fit == Fit::Ended {
             self.targets.flush(out);
             out(event);
-            unexplained += 1;
+            self.told.push((event.origin.record, false));
         }
         unexplained
+    }
+
+    fn close_columns(&mut self, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) {
+        let told = self.columns.close(arena, &mut self.targets, out);
+        self.told.extend(told);
     }
 
     fn close_traceback(&mut self, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
@@ -181,8 +205,8 @@ impl Stream {
     }
 
     fn close(&mut self, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
-        let unexplained = self.columns.close(arena, &mut self.targets, out) + self.pairs.close(arena, out);
-        let unexplained = unexplained + self.close_traceback(arena, out);
+        self.close_columns(arena, out);
+        let unexplained = self.pairs.close(arena, out) + self.close_traceback(arena, out);
         self.targets.flush(out);
         unexplained
     }

@@ -85,9 +85,11 @@ impl Correlator {
         let call = self.request(strand, request, Direction::ToServer, seen, witness, mark, false);
         let revision = self.intern(exchange.revision);
         let facts = &mut self.case.calls[call as usize];
-        facts.session = session;
+        // What a refusal gives to a request that named no session is no session of that request.
+        facts.session = session.filter(|_| !exchange.nameless || exchange.status < 400);
         facts.revision = facts.revision.or(revision.filter(|_| request.method != "initialize"));
-        self.http_of(call).posts = 1;
+        let http = self.http_of(call);
+        (http.posts, http.nameless) = (1, exchange.nameless);
         call
     }
 
@@ -310,6 +312,7 @@ impl Correlator {
                 took: NONE,
                 behind: false,
                 unread: false,
+                nameless: false,
             });
         }
         &mut self.case.http[self.case.calls[call as usize].http as usize]

@@ -152,6 +152,9 @@ pub struct Sighting {
 /// No row.
 pub const NONE: u32 = u32::MAX;
 
+/// The number of a [`Seen::HandlerDone`] row that says that the handler raised.
+pub const RAISED: i32 = 1;
+
 /// What the answer that decides was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AnswerKind {
@@ -264,6 +267,8 @@ pub struct HttpFacts {
     pub behind: bool,
     /// An answer to one of its POSTs had an error status and a body that the capture does not hold whole.
     pub unread: bool,
+    /// The headers of the request were recorded, and none of them is an `Mcp-Session-Id`.
+    pub nameless: bool,
 }
 
 impl HttpFacts {
@@ -277,6 +282,7 @@ impl HttpFacts {
     pub(super) fn add_view(&mut self, other: Self) {
         let read = |view: &Self| !view.unread && matches!(view.body, Body::Parsed | Body::Foreign | Body::Malformed);
         self.behind |= other.behind;
+        self.nameless |= other.nameless;
         self.unread = (self.unread || other.unread) && !read(self) && !read(&other);
         self.note_duration(Some(other.took).filter(|took| *took != NONE));
     }
@@ -606,6 +612,8 @@ pub struct SourceFacts {
     pub witness: Option<Witness>,
     /// The witness is only a hint of its name.
     pub witness_is_hint: bool,
+    /// Some of its lines are the server's own, whoever wrote the others: a bridge shows the stderr of its child.
+    pub server_wrote: bool,
     /// First stamp.
     pub first: Option<Timestamp>,
     /// Last stamp.

@@ -35,8 +35,8 @@ mod windows;
 use rustc_hash::FxHashMap;
 
 pub use facts::{
-    AnswerFacts, AnswerKind, Author, Basis, Call, Contact, ContactKind, HttpFacts, Key, Mark, NONE, Operation, RpcId,
-    Run, Seen, Sighting, SourceFacts, Strand, StrandEvent, StrandFact, ToolFacts, ToolsFacts, Transport,
+    AnswerFacts, AnswerKind, Author, Basis, Call, Contact, ContactKind, HttpFacts, Key, Mark, NONE, Operation, RAISED,
+    RpcId, Run, Seen, Sighting, SourceFacts, Strand, StrandEvent, StrandFact, ToolFacts, ToolsFacts, Transport,
 };
 
 pub use servers::Servers;
@@ -293,6 +293,7 @@ impl Correlator {
             facts: Some(SourceFacts {
                 witness: meta.witness,
                 witness_is_hint: false,
+                server_wrote: false,
                 first: None,
                 last: None,
                 digits: 0,
@@ -310,6 +311,9 @@ impl Correlator {
 
     /// Takes the next event of the current source, in record order.
     pub fn push(&mut self, event: &Event<'_>) {
+        if let Some(facts) = &mut self.lane.facts {
+            facts.server_wrote |= event.witness == Some(Witness::Server);
+        }
         if matches!(event.kind, Kind::Text(_) | Kind::Piece(_) | Kind::Syscall(_)) {
             self.free_text(event);
             return;

@@ -94,6 +94,7 @@ mod tests {
         SourceFacts {
             witness: None,
             witness_is_hint: false,
+            server_wrote: false,
             first: Some(Timestamp(first)),
             last: Some(Timestamp(last)),
             digits: 3,

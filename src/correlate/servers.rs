@@ -11,6 +11,7 @@ use crate::symbol::Symbol;
 #[derive(Debug, Default)]
 pub struct Servers {
     runs: FxHashMap<Symbol, Vec<u32>>,
+    lives: FxHashMap<Symbol, Vec<u32>>,
     outside: FxHashMap<Symbol, Vec<u32>>,
 }
 
@@ -19,6 +20,9 @@ impl Servers {
     pub(super) fn new(case: &Case) -> Self {
         let mut servers = Self::default();
         for (index, run) in (0_u32..).zip(&case.runs) {
+            if let Some(id) = run.strands.iter().find_map(|strand| case.strands[*strand as usize].run_id) {
+                servers.lives.entry(id).or_default().push(index);
+            }
             let server = run.strands.iter().find_map(|strand| case.strands[*strand as usize].server);
             let Some(server) = server else { continue };
             servers.runs.entry(server).or_default().push(index);
@@ -33,8 +37,12 @@ impl Servers {
 
     /// How many runs of a server begin after this one.
     pub fn later(&self, server: Symbol, run: usize) -> usize {
-        let runs = self.runs.get(&server).map_or(&[][..], Vec::as_slice);
-        runs.len() - runs.partition_point(|other| *other as usize <= run)
+        behind(self.runs(server), run)
+    }
+
+    /// How many runs under a recorded run id begin after this one: further lives of one server, named or not.
+    pub fn later_lives(&self, id: Symbol, run: usize) -> usize {
+        behind(self.lives.get(&id).map_or(&[], Vec::as_slice), run)
     }
 
     /// All recorded runs of a server.
@@ -46,4 +54,8 @@ impl Servers {
     pub fn outside(&self, server: Symbol) -> &[u32] {
         self.outside.get(&server).map_or(&[], Vec::as_slice)
     }
+}
+
+fn behind(runs: &[u32], run: usize) -> usize {
+    runs.len() - runs.partition_point(|other| *other as usize <= run)
 }

@@ -4,7 +4,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{AnswerFacts, AnswerKind, Basis, Correlator, Mark, NONE, RpcId, Seen, SpanWork};
+use super::{AnswerFacts, AnswerKind, Basis, Correlator, Mark, NONE, RAISED, RpcId, Seen, SpanWork};
 use crate::event::{Direction, Event, Span, SpanRole, Witness};
 
 impl Correlator {
@@ -72,7 +72,8 @@ impl Correlator {
         let raised = span.failed && !span.tool_error && span.code.is_none();
         if let Some(ended) = ended.filter(|_| raised) {
             // An exception ended the span: no answer is on record, on neither side.
-            self.sight(call, if server { Seen::HandlerDone } else { Seen::CallFailed }, witness, ended, 0);
+            let (seen, number) = if server { (Seen::HandlerDone, RAISED) } else { (Seen::CallFailed, 0) };
+            self.sight(call, seen, witness, ended, number);
         } else if let Some(ended) = ended {
             facts.answered = Some(ended);
             facts.answered_as = if server { Seen::Responded } else { Seen::Delivered };

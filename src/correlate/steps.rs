@@ -1,6 +1,6 @@
 //! Phase events, remarks and summaries: what parties state about calls and processes.
 
-use super::{AnswerFacts, AnswerKind, Author, Correlator, Mark, RpcId, Seen, Strand, StrandFact};
+use super::{AnswerFacts, AnswerKind, Author, Correlator, Mark, RAISED, RpcId, Seen, Strand, StrandFact};
 use crate::{
     event::{
         CallKey, ContentKind, Direction, Event, PhaseEvent, Remark, RemarkKind, Step, StepDetail, Summary, Witness,
@@ -251,7 +251,10 @@ impl Correlator {
             return;
         }
         if let (Some(seen), Some(call)) = (seen, call) {
-            let number = remark.number.and_then(|number| i32::try_from(number).ok()).unwrap_or(0);
+            let number = match remark.kind {
+                RemarkKind::HandlerRaised => RAISED,
+                _ => remark.number.and_then(|number| i32::try_from(number).ok()).unwrap_or(0),
+            };
             self.sight(call, seen, witness, mark, number);
             return;
         }

@@ -18,6 +18,8 @@ pub struct Exchange<'a> {
     pub failure: Option<HttpFailure>,
     /// `Mcp-Session-Id` of the request.
     pub session_sent: Option<&'a str>,
+    /// The headers of the request were recorded, and none of them is an `Mcp-Session-Id`.
+    pub nameless: bool,
     /// `Mcp-Session-Id` of the answer.
     pub session_given: Option<&'a str>,
     /// `MCP-Protocol-Version` of the request.

@@ -4,7 +4,7 @@
 
 use super::CallFacts;
 use crate::{
-    correlate::{AnswerKind, Seen},
+    correlate::{AnswerKind, Call, Case, Seen},
     event::{PhaseEvent, Witness},
 };
 
@@ -127,7 +127,7 @@ pub(super) fn outcome(facts: &CallFacts<'_>) -> Outcome {
         AnswerKind::Malformed => Outcome::MalformedJson,
         AnswerKind::HttpError => Outcome::HttpError,
         AnswerKind::StreamIncomplete => Outcome::StreamIncomplete,
-        AnswerKind::NotCaptured if client_says_lost(facts) => Outcome::NoAnswer,
+        AnswerKind::NotCaptured if answer_was_lost(facts.case, facts.call) => Outcome::NoAnswer,
         AnswerKind::NotCaptured if went_on(facts) => Outcome::RpcSuccess,
         AnswerKind::NotCaptured => Outcome::AnswerNotCaptured,
         AnswerKind::NotSent => Outcome::NotSent,
@@ -136,11 +136,10 @@ pub(super) fn outcome(facts: &CallFacts<'_>) -> Outcome {
 }
 
 /// A status was captured, its body was not, and the client says that the answer never came.
-fn client_says_lost(facts: &CallFacts<'_>) -> bool {
-    facts
-        .seen
-        .iter()
-        .any(|row| row.witness == Witness::Client && matches!(row.seen, Seen::ConnectionClosed | Seen::TimedOut))
+pub(super) fn answer_was_lost(case: &Case, call: &Call) -> bool {
+    let lost = |seen| matches!(seen, Seen::ConnectionClosed | Seen::TimedOut);
+    call.answer.kind == AnswerKind::NotCaptured
+        && case.sightings(call).any(|row| row.witness == Witness::Client && lost(row.seen))
 }
 
 /// The client completed the handshake: it had a valid answer to `initialize`.

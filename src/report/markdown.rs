@@ -149,11 +149,12 @@ impl Paper {
         self.head("Timeline");
         self.line("Times of day in UTC where the sources tell; clocks of different sources may differ.");
         self.line("");
-        self.line("| Time | Who | What |");
-        self.line("|---|---|---|");
+        self.line("| Time | Who | What | Recorded by |");
+        self.line("|---|---|---|---|");
         for moment in &view.timeline.shown {
             let who = code_cell(&moment.who);
-            self.line(format!("| {} | {who} | {} |", table_cell(&moment.time), table_cell(&moment.what)));
+            let (time, what) = (table_cell(&moment.time), table_cell(&moment.what));
+            self.line(format!("| {time} | {who} | {what} | {} |", moment.witness));
         }
         self.rest(view.timeline.rest("moment"));
     }

@@ -15,7 +15,7 @@ use crate::judge::{Caution, Severity};
 pub(super) const RENDERER: Renderer = Renderer {
     name: "table",
     title: "For a terminal of 80 columns (default)",
-    doc: "For the person at the pager. Begins with what to do, then one sentence and four answers for each run, the calls that did not end well with the records that prove it, findings, missing evidence, coverage, and what to log next time. Shows at most 20 runs, 40 calls and 25 findings; equal ones count as one.",
+    doc: "For the person at the pager. Begins with what to do, then one sentence and four answers for each run, the calls without a success on record with the records that prove their verdict, findings, missing evidence, coverage, and what to log next time. Shows at most 20 runs, 40 calls and 25 findings; equal ones count as one.",
     extension: "txt",
     cites: view::cites,
     render,

@@ -296,6 +296,7 @@ impl<'a> Read<'a> {
             status: given.status,
             failure,
             session_sent: headers.session,
+            nameless: headers.recorded && headers.session.is_none(),
             session_given: given.headers.session,
             revision: headers.revision,
             mcp_method: headers.mcp_method,

@@ -70,12 +70,15 @@ pub(super) struct Asked<'a> {
     pub(super) accepts_stream: bool,
     /// A header counts retries of the client's library (`x-stainless-retry-count`).
     pub(super) sent_before: bool,
+    /// Headers were recorded at all.
+    pub(super) recorded: bool,
 }
 
 impl<'a> Asked<'a> {
     pub(super) fn read(headers: Option<Value<'a>>, arena: &'a Bump) -> Self {
         let mut asked = Self::default();
         each(headers, arena, |name, value| {
+            asked.recorded = true;
             if is(name, "mcp-session-id") {
                 asked.session.get_or_insert(value);
             } else if is(name, "mcp-protocol-version") {

@@ -3,6 +3,7 @@
 mod facts;
 mod kin;
 mod milestones;
+mod missing;
 mod operation;
 mod plain;
 mod told;
@@ -12,6 +13,7 @@ pub(super) use facts::{answer_is_servers, last_event};
 pub(super) use kin::{Kin, Kinship};
 pub(super) use milestones::milestones;
 pub use milestones::{Milestones, Truth};
+pub use missing::{Instant, Missing, Window};
 pub(super) use operation::judge_operation;
 pub use operation::{OperationVerdict, RetryVerdict};
 pub(super) use plain::PlainCalls;
@@ -28,69 +30,10 @@ use super::{
 use crate::{
     correlate::{Author, Case, Mark, Operation},
     event::PhaseEvent,
-    time::Timestamp,
 };
 use milestones::effects;
-use told::{attempt, code, conflicts, evidence, limit, missing, retry_origin};
-
-/// Something that would settle an open verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Missing {
-    /// What it is.
-    pub artifact: &'static str,
-    /// Over which window; `None` where no time is on record.
-    pub window: Option<Window>,
-    /// What the verdict would become if it shows the contact or receipt.
-    pub if_present: &'static str,
-    /// What the verdict would become if it covers the window and shows none.
-    pub if_absent: &'static str,
-}
-
-impl Missing {
-    /// The artifact with its window, as a phrase.
-    pub fn text(&self) -> String {
-        match self.window {
-            Some(Window { from, to: Some(to) }) => format!("{} from {} to {}", self.artifact, from.text(), to.text()),
-            Some(Window { from, to: None }) => {
-                format!("{} from {} to the end of the process", self.artifact, from.text())
-            }
-            None => self.artifact.to_owned(),
-        }
-    }
-}
-
-/// From a request to its answer, or to the end of the process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Window {
-    /// The request.
-    pub from: Instant,
-    /// The answer, if there was one.
-    pub to: Option<Instant>,
-}
-
-impl Window {
-    /// The shortest window that holds both.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        let to = self.to.zip(other.to).map(|(one, two)| if one.at < two.at { two } else { one });
-        Self { from: if other.from.at < self.from.at { other.from } else { self.from }, to }
-    }
-}
-
-/// A time with the precision that its source writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Instant {
-    /// When.
-    pub at: Timestamp,
-    /// Digits of the second's fraction, at most three.
-    pub digits: u8,
-}
-
-impl Instant {
-    fn text(self) -> String {
-        self.at.rfc3339(self.digits)
-    }
-}
+use missing::missing;
+use told::{attempt, code, conflicts, evidence, limit, retry_origin};
 
 /// The verdict of a call.
 #[derive(Clone, Debug)]

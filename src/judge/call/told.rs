@@ -1,17 +1,13 @@
-//! What a verdict tells beside its answers: code, conflicts, origin of a retry, evidence, what is missing.
+//! What a verdict tells beside its answers: code, conflicts, origin of a retry, evidence.
 
 use super::{
-    Instant, Missing, Window,
-    facts::{CallFacts, EffectClass, event_of},
+    facts::{CallFacts, answer_is_servers, event_of},
     milestones::{Milestones, Truth},
 };
 use crate::{
-    correlate::{AnswerKind, Call, Case, Mark, Seen, Sighting},
+    correlate::{AnswerKind, Case, RAISED, Seen, Sighting},
     event::{Direction, PhaseEvent, ReachStage, Witness},
-    judge::{
-        Evidence, Outcome,
-        retry::{self, Opinion},
-    },
+    judge::{Evidence, Outcome},
 };
 
 /// The JSON-RPC code where there is one, else the HTTP status behind a failure.
@@ -116,12 +112,33 @@ pub(super) fn evidence(facts: &CallFacts<'_>) -> Vec<Evidence> {
 /// What a record shows of this call: the record of a request that was never sent shows the attempt alone.
 fn role_in(facts: &CallFacts<'_>, row: &Sighting) -> &'static str {
     let unsent = facts.call.answer.kind == AnswerKind::NotSent;
+    let asks_the_client = facts.call.direction == Direction::ToClient;
     match row.seen {
+        Seen::Sent | Seen::Queued if asks_the_client => "shows the question on its way to the client",
+        Seen::Received if asks_the_client => "shows that the client had the question",
+        Seen::Delivered if asks_the_client => "shows that the server had the answer",
         Seen::Sent if unsent => "shows that the client tried to send the request",
-        Seen::Responded | Seen::Delivered if unsent => "shows that no connection was made",
+        Seen::Responded | Seen::Delivered if row.witness != Witness::Server || unsent => {
+            in_place_of_an_answer(facts).unwrap_or_else(|| role_of(row))
+        }
         Seen::ForwardedOnce if facts.has(Seen::NotForwarded) => "shows the one attempt of the hop to forward it",
         _ => role_of(row),
     }
+}
+
+/// What ended the exchange of a call whose caller got no answer of the server.
+fn in_place_of_an_answer(facts: &CallFacts<'_>) -> Option<&'static str> {
+    Some(match facts.call.answer.kind {
+        AnswerKind::NotSent => "shows that no connection was made",
+        AnswerKind::HttpError => "shows the HTTP error that ended the exchange",
+        AnswerKind::StreamIncomplete => "shows the end of the event stream, without the answer",
+        AnswerKind::Malformed => "shows text that is not JSON in place of the answer",
+        AnswerKind::InvalidEnvelope => "shows what came in place of a valid answer",
+        AnswerKind::NotCaptured if !answer_is_servers(facts.call) => {
+            "shows the end of the exchange, without the answer"
+        }
+        _ => return None,
+    })
 }
 
 /// What a record shows, as a phrase.
@@ -135,6 +152,7 @@ pub(in crate::judge) fn role_of(row: &Sighting) -> &'static str {
         Seen::AuthorizationGranted => "shows that authorization was granted",
         Seen::AuthorizationDenied => "shows that authorization was denied",
         Seen::ServerRequest => "shows that the server asked the client something inside the call",
+        Seen::HandlerDone if row.number == RAISED => "shows that the handler ended with an error",
         Seen::HandlerDone => "shows that the handler ended",
         Seen::Responded => "shows the answer",
         Seen::Delivered => "shows that the client had the answer",
@@ -160,67 +178,4 @@ pub(in crate::judge) fn role_of(row: &Sighting) -> &'static str {
         Seen::Resumed => "shows that the client resumed the stream",
         Seen::Contested => "may belong to this call or to another one",
     }
-}
-
-/// What would settle an open verdict, cheapest first.
-pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Opinion) -> Vec<Missing> {
-    use retry::Caution;
-    if retry.verdict == Caution::Unsafe || facts.class == EffectClass::None || retry.verdict == Caution::Safe {
-        return Vec::new();
-    }
-    let mut missing = Vec::new();
-    if retry.conditions.iter().any(|condition| condition.elsewhere) {
-        let artifact = if facts.case.anywhere.is_lossy() {
-            "whole copies of the files that are cut, damaged or missing"
-        } else {
-            "a capture that shows every request of the client"
-        };
-        let if_absent = if retry.lacks_the_rest() { "safe" } else { "safe-if" };
-        missing.push(Missing { artifact, window: None, if_present: "unsafe", if_absent });
-    }
-    if retry.lacks_the_rest() {
-        return missing;
-    }
-    // An attempt that was refused did nothing: what the later ones did decides.
-    let refused = milestones.reached == Truth::False;
-    let window = if refused { window(facts, last_attempt(facts)) } else { window(facts, facts.call) };
-    if facts.call.direction == Direction::ToClient {
-        let artifact = "the client's log of what it was asked";
-        missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: "unknown" });
-        return missing;
-    }
-    // What was read already is not asked for; and nothing that is absent makes a verdict worse.
-    let absent = |verdict| if retry.verdict == Caution::SafeIf { "safe-if" } else { verdict };
-    let read = |witness| facts.run.is_some_and(|run| run.strands.iter().any(|strand| strand.witness == witness));
-    if !facts.seen.iter().any(|row| row.witness == Witness::Server) {
-        let artifact = if read(Witness::Server) { "phase log of the server" } else { "server stderr or phase log" };
-        missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: absent("safe-if") });
-    }
-    let traced = facts.run.is_some_and(|run| run.trace.is_some());
-    if !traced && !facts.contacts.iter().any(|contact| contact.witness == Witness::Network) {
-        let artifact = "egress log or kernel trace of the server";
-        missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: absent("safe-if") });
-    }
-    if !traced && !facts.case.anywhere.service_log {
-        let artifact = "the log of the service that the tool calls";
-        missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: absent("unknown") });
-    }
-    missing
-}
-
-/// The last attempt of the operation of a call.
-fn last_attempt<'c>(facts: &CallFacts<'c>) -> &'c Call {
-    let operation = facts.case.operation_of.get(&facts.index).map(|index| &facts.case.operations[*index as usize]);
-    let last = operation.and_then(|operation| operation.attempts.last()).unwrap_or(&facts.index);
-    &facts.case.calls[*last as usize]
-}
-
-/// From the request to the answer of `last`, as far as times tell.
-fn window(facts: &CallFacts<'_>, last: &Call) -> Option<Window> {
-    let instant = |mark: Mark| {
-        let digits = facts.case.sources[mark.origin.source.0 as usize].digits.min(3);
-        mark.at.map(|at| Instant { at, digits })
-    };
-    let from = facts.call.asked.and_then(instant)?;
-    Some(Window { from, to: last.answered.and_then(instant) })
 }

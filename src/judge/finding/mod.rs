@@ -109,6 +109,8 @@ pub struct Finding {
     pub run: Option<u32>,
     /// The call it is about, by index.
     pub call: Option<u32>,
+    /// What to do: as the rule says, or what its cause asks for.
+    pub advice: &'static str,
     /// Why.
     pub proof: Proof,
 }

@@ -31,7 +31,8 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
         if let Some((failure, mark)) = facts.spawn_failed {
             if !ever_answered(facts) {
                 let tally = Tally::new("shows that the process could not be created", mark);
-                out.push(tally.finding(&RULE, Confidence::High, refused(facts, failure), run));
+                let finding = tally.finding(&RULE, Confidence::High, refused(facts, failure), run);
+                out.push(finding.with_advice(advice(failure)));
             }
             continue;
         }
@@ -49,10 +50,25 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
                     "The package runner or shell in front of the server failed; no code of the server ran.".to_owned()
                 }
             };
-            out.push(tally.finding(&RULE, Confidence::Medium, claim, run));
+            out.push(tally.finding(&RULE, Confidence::Medium, claim, run).with_advice(RUNNER));
         } else if let Some(crash) = startup_crash::crash(facts, verdict).filter(Crash::is_the_launchers) {
             out.push(crash.finding(scene, facts, &RULE));
         }
+    }
+}
+
+const RUNNER: &str = "Run the launcher's command by hand with the launcher's environment: the runner's own lines say what it lacks. Install the package before the server is started.";
+
+/// What a refusal of the operating system asks for.
+fn advice(failure: SpawnFailure) -> &'static str {
+    match failure {
+        SpawnFailure::NotFound => {
+            "Give the full path of the executable, and check the PATH and the working directory that the launcher passes on: a relative path, or a working directory that does not exist, is refused like this, too."
+        }
+        SpawnFailure::NotPermitted => {
+            "Make the file executable for the user that the launcher runs as, and check its first line."
+        }
+        SpawnFailure::Other => RULE.doc.to_do,
     }
 }
 

@@ -46,7 +46,24 @@ impl Crash {
         }
         let named = self.name.map_or("", |name| scene.case.name(name));
         let confidence = if facts.exited.is_some() { Confidence::High } else { Confidence::Medium };
-        tally.finding(rule, confidence, claim(self.kind, named), number_of(facts))
+        let finding = tally.finding(rule, confidence, claim(self.kind, named), number_of(facts));
+        finding.with_advice(self.advice().unwrap_or(rule.doc.to_do))
+    }
+
+    /// What the launcher has to supply.
+    fn advice(self) -> Option<&'static str> {
+        Some(match self.kind {
+            TroubleKind::MissingFile => {
+                "Set the working directory that the launcher starts the server in, or give the server the full path of the file. Start it by hand from the launcher's directory to see the same."
+            }
+            TroubleKind::MissingModule => {
+                "Install the module into the environment that the launcher's command runs in, or let the command name the right one."
+            }
+            TroubleKind::MissingEnvironment => {
+                "Set it in the launcher's configuration of this server: a launcher passes on only what is configured, not what a shell has."
+            }
+            _ => return None,
+        })
     }
 }
 

@@ -50,9 +50,9 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
         let number = tally.count();
         let claim = if on_wire {
             let (are, messages) = if number == 1 { ("is", "message") } else { ("are", "messages") };
-            let position = position(facts, &lines);
+            let position = position(facts, &lines).map_or_else(String::new, |position| format!(", {position}"));
             format!(
-                "The server wrote {} to stdout that {are} no JSON-RPC {messages}, {position}.",
+                "The server wrote {} to stdout that {are} no JSON-RPC {messages}{position}.",
                 count(number, "line", "lines")
             )
         } else {
@@ -90,8 +90,26 @@ fn role(event: &StrandEvent) -> &'static str {
     if event.what == StrandFact::Pollution { ON_WIRE } else { BY_CLIENT }
 }
 
-/// Where the lines stand, seen from the server's first answer in the same log.
-fn position(facts: &RunFacts<'_>, lines: &[&StrandEvent]) -> String {
+/// Where the lines stand, seen from the server's first answer in the same log; unknown where that log holds no answers
+/// although the server gave some.
+fn position(facts: &RunFacts<'_>, lines: &[&StrandEvent]) -> Option<String> {
+    let answers = first_answers(facts);
+    let known = |line: &&StrandEvent| answers.is_empty() || answers.contains_key(&line.mark.origin.source.0);
+    if !lines.iter().all(known) {
+        return None;
+    }
+    let before = |line: &&&StrandEvent| {
+        answers.get(&line.mark.origin.source.0).is_none_or(|first| line.mark.origin < first.origin)
+    };
+    Some(match lines.iter().filter(before).count() {
+        0 => "between its messages".to_owned(),
+        number if number == lines.len() => "before its first message".to_owned(),
+        number => format!("{number} of them before its first message"),
+    })
+}
+
+/// The first answer of the server in each source.
+fn first_answers(facts: &RunFacts<'_>) -> BTreeMap<u32, Mark> {
     let mut answers: BTreeMap<u32, Mark> = BTreeMap::new();
     for call in facts.run.calls.iter().map(|index| &facts.case.calls[*index as usize]) {
         if let Some(mark) = call.answered.filter(|_| answer_is_servers(call)) {
@@ -101,12 +119,5 @@ fn position(facts: &RunFacts<'_>, lines: &[&StrandEvent]) -> String {
             }
         }
     }
-    let before = |line: &&&StrandEvent| {
-        answers.get(&line.mark.origin.source.0).is_none_or(|first| line.mark.origin < first.origin)
-    };
-    match lines.iter().filter(before).count() {
-        0 => "between its messages".to_owned(),
-        number if number == lines.len() => "before its first message".to_owned(),
-        number => format!("{number} of them before its first message"),
-    }
+    answers
 }

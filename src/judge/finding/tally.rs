@@ -85,6 +85,7 @@ impl Tally {
             claim: claim.into(),
             run: Some(run).filter(|run| *run != NONE),
             call,
+            advice: rule.doc.to_do,
             proof: self.proof(),
         }
     }
@@ -104,6 +105,12 @@ impl Finding {
     #[must_use]
     pub(super) fn with_severity(self, severity: Severity) -> Self {
         Self { severity, ..self }
+    }
+
+    /// The same finding with what its cause asks for.
+    #[must_use]
+    pub(super) fn with_advice(self, advice: &'static str) -> Self {
+        Self { advice, ..self }
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn opinion(facts: &RunFacts<'_>) -> Opinion {
     Opinion::new(
         Caution::Unknown,
         RULE.id,
-        "No artifact covers what it reached while it started.",
+        "No artifact covers what the server reached while it started.",
         Helps::Unknown,
         proof,
     )

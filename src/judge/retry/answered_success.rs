@@ -20,6 +20,6 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     if !attempt.outcome.is_success() || attempt.facts.class != EffectClass::Undeclared {
         return None;
     }
-    let reason = "It succeeded: sending it again does the work again.";
+    let reason = "It succeeded, and sending it again does the work again.";
     Some(Opinion::new(Caution::Unsafe, RULE.id, reason, Helps::AlreadyDone, attempt.end()))
 }

@@ -26,7 +26,7 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     let own_log = contact.vouched == ReachSource::ServiceLog;
     let reason = match contact.result {
         _ if attempt.outcome.is_success() => {
-            "It succeeded, and it contacted a service outside: sending it again does so again."
+            "It succeeded and contacted a service outside; sending it again does both again."
         }
         Some(_) if (200..300).contains(&contact.status) => {
             "It contacted a service outside, and the service answered with success."

@@ -269,6 +269,30 @@ pub(super) use doubt::{may_have_worked, rests_on_no_execution};
 pub(super) use refusal::refused_before_dispatch;
 use refusal::{AT_ONCE, Refusal, began, earlier_in_doubt, refusal, told_elsewhere, took};
 
+/// Rules by which an answer refuses a request before anything ran.
+static REFUSALS: [&RetryRule; 7] = [
+    &not_forwarded::RULE,
+    &refused_at_the_door::RULE,
+    &session_gone::RULE,
+    &unreadable_request::RULE,
+    &method_not_found::RULE,
+    &unknown_tool::RULE,
+    &invalid_arguments::RULE,
+];
+
+/// Whether an opinion rests on a refusal, under whatever conditions.
+pub(super) fn is_refusal(opinion: &Opinion) -> bool {
+    opinion.verdict <= Caution::SafeIf && REFUSALS.iter().any(|rule| rule.id == opinion.rule)
+}
+
+/// Whether a log that names the upstream of each request would settle an opinion.
+pub(super) fn asks_the_gateway(opinion: &Opinion) -> bool {
+    session_gone::asks_the_gateway(opinion) || not_forwarded::asks_the_gateway(opinion)
+}
+
+/// The rule of an attempt that sent something to a service.
+pub const EXTERNAL_ATTEMPT: &str = external_attempt::RULE.id;
+
 /// The rule of an attempt that was told to come back later, without a sign that it had begun.
 pub(super) const REJECTED_BEFORE_WORK: &str = rejected_before_work::RULE.id;
 

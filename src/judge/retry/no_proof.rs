@@ -2,7 +2,7 @@
 
 use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
 use crate::{
-    correlate::Seen,
+    correlate::{RAISED, Seen, Sighting},
     judge::{Evidence, Outcome, Truth},
 };
 
@@ -35,6 +35,9 @@ pub(super) fn opinion(attempt: &Attempt<'_, '_>) -> Opinion {
         Outcome::StreamIncomplete => "The stream broke before the answer.",
         Outcome::HttpError => "A status alone does not tell whether the server executed it.",
         Outcome::Cancelled => "The caller cancelled; that does not tell whether the server stopped.",
+        Outcome::NoAnswer if raised(attempt).is_some() => {
+            "Its handler ended with an error, and no answer is on record."
+        }
         Outcome::NoAnswer if facts.receipt().is_some() => "The server had it, and no answer is on record.",
         Outcome::NoAnswer if attempt.milestones.sent == Truth::True => "It was sent, and no answer is on record.",
         Outcome::NoAnswer => "The client wanted to send it; neither that it was sent nor an answer is on record.",
@@ -47,6 +50,12 @@ pub(super) fn opinion(attempt: &Attempt<'_, '_>) -> Opinion {
         .find(|row| matches!(row.seen, Seen::TimedOut | Seen::Cancelled | Seen::ConnectionClosed | Seen::ProcessEnded));
     let proof = attempt.request().with(facts.call.answered.map(|mark| Evidence::seen("shows how it ended", mark)));
     let proof = proof.with(broken.map(|row| Evidence::seen(crate::judge::call::role_of(row), row.mark)));
+    let proof = proof.with(raised(attempt).map(|row| Evidence::seen(crate::judge::call::role_of(row), row.mark)));
     let proof = proof.with(facts.receipt().map(|mark| Evidence::seen("shows that the server had it", mark)));
     Opinion::new(Caution::Unknown, RULE.id, reason, Helps::Unknown, proof)
+}
+
+/// The server's record that the handler raised: its caller was told something, but nobody recorded what.
+fn raised<'a>(attempt: &Attempt<'a, '_>) -> Option<&'a Sighting> {
+    attempt.facts.seen.iter().find(|row| row.seen == Seen::HandlerDone && row.number == RAISED)
 }

@@ -25,6 +25,13 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     Some(if certain {
         Opinion::new(Caution::Safe, RULE.id, reason, Helps::Yes, proof)
     } else {
-        Opinion::safe_if(RULE.id, "the proxy asked no other upstream", reason, Helps::Yes, proof)
+        Opinion::safe_if(RULE.id, CONDITION, reason, Helps::Yes, proof)
     })
+}
+
+const CONDITION: &str = "the proxy asked no other upstream";
+
+/// Whether the log of the proxy would settle an opinion of this rule.
+pub(super) fn asks_the_gateway(opinion: &Opinion) -> bool {
+    opinion.rule == RULE.id && opinion.conditions.iter().any(|condition| condition.text == CONDITION)
 }

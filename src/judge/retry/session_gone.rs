@@ -21,16 +21,22 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     let Some(Refusal::SessionGone { certain }) = refusal(attempt.facts, attempt.outcome) else { return None };
     let forwarded = attempt.facts.first(Seen::ForwardedOnce);
     let proof = attempt.end().with(forwarded.map(|row| Evidence::seen("shows a single dispatch", row.mark)));
-    let reason = "The server that answered did not know the session.";
+    let nameless = attempt.facts.http.is_some_and(|http| http.nameless);
+    let reason = if nameless {
+        "The request carried no session id, and the server that answered wants one."
+    } else {
+        "The server that answered did not know the session."
+    };
     Some(if certain {
         Opinion::new(Caution::Safe, RULE.id, reason, Helps::Yes, proof)
     } else {
-        Opinion::safe_if(
-            RULE.id,
-            "no gateway in front of the server sends a request to more than one replica",
-            reason,
-            Helps::Yes,
-            proof,
-        )
+        Opinion::safe_if(RULE.id, CONDITION, reason, Helps::Yes, proof)
     })
+}
+
+const CONDITION: &str = "your gateway does not try a second replica by itself";
+
+/// Whether the log of the gateway would settle an opinion of this rule.
+pub(super) fn asks_the_gateway(opinion: &Opinion) -> bool {
+    opinion.rule == RULE.id && opinion.conditions.iter().any(|condition| condition.text == CONDITION)
 }

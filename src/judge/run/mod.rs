@@ -3,6 +3,7 @@
 mod facts;
 mod life;
 mod listed;
+mod lives;
 mod questions;
 mod served;
 mod stop;
@@ -47,8 +48,10 @@ pub struct RunVerdict {
     pub reach: ReachVerdict,
     /// Negotiated revision, and whether it is recorded.
     pub revision: Option<(Symbol, bool)>,
-    /// How often the same server was started after this run.
+    /// How often the same server was started again: later runs, and later processes of this one.
     pub restarts: u32,
+    /// Processes of this run that began when another one had ended: over HTTP a run is what its clients see as one.
+    pub replaced: u32,
 }
 
 /// Judges a run.
@@ -56,6 +59,7 @@ pub(super) fn judge_run(facts: &RunFacts<'_>) -> RunVerdict {
     let stop = stop(facts);
     let reach = reach::run_reach(facts);
     let last_phase = last_phase(facts);
+    let replaced = lives::replaced(facts);
     RunVerdict {
         index: facts.index,
         started: started(facts),
@@ -68,7 +72,8 @@ pub(super) fn judge_run(facts: &RunFacts<'_>) -> RunVerdict {
         restart: facts.restart().clone(),
         reach,
         revision: revision(facts),
-        restarts: restarts(facts),
+        restarts: restarts(facts).saturating_add(replaced),
+        replaced,
     }
 }
 
@@ -101,8 +106,11 @@ fn revision(facts: &RunFacts<'_>) -> Option<(Symbol, bool)> {
     recorded.or_else(|| facts.calls().find_map(|call| call.revision).map(|revision| (revision, true)))
 }
 
-/// Later runs of the same server.
+/// Later runs of the same server, by its name or by the run id that a launcher gave it.
 fn restarts(facts: &RunFacts<'_>) -> u32 {
-    let later = facts.server().map_or(0, |server| facts.case.servers.later(server, facts.index));
-    u32::try_from(later).unwrap_or(u32::MAX)
+    let servers = &facts.case.servers;
+    let by_name = facts.server().map_or(0, |server| servers.later(server, facts.index));
+    let id = facts.strands.iter().find_map(|strand| strand.run_id);
+    let by_id = id.map_or(0, |id| servers.later_lives(id, facts.index));
+    u32::try_from(by_name.max(by_id)).unwrap_or(u32::MAX)
 }

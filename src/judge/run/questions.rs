@@ -2,7 +2,7 @@
 
 use super::facts::RunFacts;
 use crate::{
-    correlate::{AnswerKind, Basis, Contact, Mark, StrandFact},
+    correlate::{AnswerKind, Basis, Contact, Mark, StrandEvent, StrandFact},
     event::{PhaseEvent, RemarkKind, Witness},
     judge::{Evidence, ReachVerdict, call, reach},
 };
@@ -88,14 +88,18 @@ pub(super) fn started(facts: &RunFacts<'_>) -> Question {
     Question::unknown()
 }
 
+const LISTENING: StrandFact = StrandFact::Remark(RemarkKind::Listening);
+
 /// The first record by such a witness that the process was there, the strongest kind first.
 fn start(facts: &RunFacts<'_>, by: impl Fn(Witness) -> bool) -> Option<(&'static str, Mark)> {
     let find = |wanted: [StrandFact; 2]| {
         let events = facts.strands.iter().flat_map(|strand| &strand.events);
-        let mut events = events.filter(|event| wanted.contains(&event.what) && by(event.witness));
+        // A proxy or bridge that listens speaks of itself.
+        let own = |event: &StrandEvent| event.witness == Witness::Server || event.what != LISTENING;
+        let mut events = events.filter(|event| wanted.contains(&event.what) && by(event.witness) && own(event));
         events.next().map(|event| event.mark)
     };
-    let ready = find([StrandFact::Step(PhaseEvent::ExecutableReady), StrandFact::Remark(RemarkKind::Listening)]);
+    let ready = find([StrandFact::Step(PhaseEvent::ExecutableReady), LISTENING]);
     let spawned = || find([StrandFact::Step(PhaseEvent::Spawned), StrandFact::Remark(RemarkKind::ProcessStarted)]);
     ready
         .map(|mark| ("shows that the server's own code ran", mark))

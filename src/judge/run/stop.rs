@@ -4,7 +4,7 @@ use super::facts::RunFacts;
 use crate::{
     correlate::{AnswerKind, Call, Mark, RpcId, Seen, StrandFact},
     event::{Direction, PhaseEvent, RemarkKind, TroubleKind},
-    judge::{CallFacts, Layer, call},
+    judge::{CallFacts, Layer, call, outcome::answer_was_lost},
 };
 
 /// Who has to look first.
@@ -84,7 +84,7 @@ pub(super) fn stop(facts: &RunFacts<'_>) -> Option<Stop> {
 /// Whether a request of the client has no answer of any kind, and is no stream that stays open by design.
 fn stays_open(facts: &RunFacts<'_>, call: &Call) -> bool {
     call.direction == Direction::ToServer
-        && call.answer.kind == AnswerKind::None
+        && (call.answer.kind == AnswerKind::None || answer_was_lost(facts.case, call))
         && facts.case.name(call.method) != "subscriptions/listen"
         && !facts.case.sightings(call).any(|row| finished(row.seen))
         && call.id != RpcId::Null

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::{Desk, and_more, plural};
+use super::{Desk, and_more, calls::done, plural};
 use crate::{
     event::Direction,
-    judge::{CallVerdict, Caution, Condition, Helps, Opinion, Outcome, RESTART_RULES, RunVerdict},
+    judge::{CallVerdict, Caution, Condition, Helps, Opinion, Outcome, RunVerdict},
     report::names,
     symbol::Symbol,
 };
@@ -153,12 +153,9 @@ fn call_row(desk: &Desk<'_, '_>, first: u32, count: u64) -> AdviceRow {
         (Caution::Unknown, Some(missing)) => {
             let _ = write!(text, " Fetch: {}.", missing.text());
         }
-        (Caution::Unknown, None) if RESTART_RULES.iter().any(|rule| rule.id == verdict.retry.rule) => {
-            text.push_str(" Fetch: a kernel or network trace of one start of this server.");
-        }
         (Caution::Unknown, None) => text.push_str(" No artifact is known that would decide it."),
         (Caution::SafeIf, _) if verdict.retry.helps == Helps::No => text.push_str(" It will fail again."),
-        (_, _) if verdict.retry.helps == Helps::AlreadyDone => text.push_str(" It is done already."),
+        (_, _) if verdict.retry.helps == Helps::AlreadyDone => text.push_str(done(desk, first, verdict)),
         _ => {}
     }
     AdviceRow { subject: desk.noun(first), which: and_more(&names::call(first), count), text }

@@ -8,7 +8,11 @@ use super::{CALLS, Cite, Desk, Rows, and_more};
 use crate::{
     correlate::NONE,
     event::PhaseEvent,
-    judge::{Answer, CallVerdict, Caution, Condition, Helps, Layer, Outcome},
+    judge::{
+        Answer, CallVerdict, Caution, Condition, Helps, Layer, Outcome,
+        call::{EffectClass, effect_class},
+        retry::EXTERNAL_ATTEMPT,
+    },
     report::{names, select, wire},
     symbol::Symbol,
 };
@@ -122,20 +126,20 @@ fn row(desk: &Desk<'_, '_>, index: u32, count: u64) -> CallRow {
         retry: verdict.retry.verdict,
         reach: verdict.reach.answer.name(),
         about: about(desk, index, count, verdict),
-        reason: reason(desk, verdict),
+        reason: reason(desk, index, verdict),
         cites,
         more,
     }
 }
 
-fn reason(desk: &Desk<'_, '_>, verdict: &CallVerdict) -> String {
+fn reason(desk: &Desk<'_, '_>, index: u32, verdict: &CallVerdict) -> String {
     let mut text = desk.names.text(&verdict.retry.reason);
     if let Some(condition) = desk.places().conditions(&verdict.retry) {
         text = format!("{text} Safe only if {condition}.");
     }
     text.push_str(match verdict.retry.helps {
         Helps::No => " A retry would fail again.",
-        Helps::AlreadyDone => " It is done already.",
+        Helps::AlreadyDone => done(desk, index, verdict),
         Helps::Yes | Helps::Unknown => "",
     });
     let facts: Vec<&str> = verdict.conflicts.iter().map(|(fact, _)| *fact).collect();
@@ -143,6 +147,20 @@ fn reason(desk: &Desk<'_, '_>, verdict: &CallVerdict) -> String {
         let _ = write!(text, " Witnesses contradict each other: {}.", facts.join(", "));
     }
     text
+}
+
+/// That there is nothing left to do: a read is answered, work is done.
+pub(super) fn done(desk: &Desk<'_, '_>, index: u32, verdict: &CallVerdict) -> &'static str {
+    let method = desk.report.case.name(desk.report.case.calls[index as usize].method);
+    let answered = verdict.outcome.is_success() || verdict.outcome == Outcome::AnswerNotCaptured;
+    match effect_class(method) {
+        EffectClass::Undeclared if verdict.effects.0 > 0 && !answered && verdict.retry.rule == EXTERNAL_ATTEMPT => {
+            " Its effect outside has happened already."
+        }
+        EffectClass::Undeclared => " It is done already.",
+        _ if answered => " It was answered.",
+        _ => " A later request like it was answered.",
+    }
 }
 
 fn about(desk: &Desk<'_, '_>, index: u32, count: u64, verdict: &CallVerdict) -> String {

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::{Desk, Rows, and_more, plural};
 use crate::{
     event::Witness,
-    judge::{Missing, Window},
+    judge::{Caution, Missing, Window},
     notice::Loss,
     report::{QUOTE_LIMIT, SourceInfo, names, redact, wire},
     source::Skipped,
@@ -181,16 +181,17 @@ pub(in crate::report) struct MissingRow {
 /// windows in which it decides something.
 pub(super) fn missing(desk: &Desk<'_, '_>) -> Rows<MissingRow> {
     let mut groups: Vec<Wanted> = Vec::new();
-    let mut known: FxHashMap<(Option<Symbol>, Missing), usize> = FxHashMap::default();
+    let mut known: FxHashMap<(Option<Symbol>, Missing, bool), usize> = FxHashMap::default();
     let failed = desk.report.verdicts.calls.iter().filter(|(_, verdict)| !verdict.outcome.is_success());
     for (index, verdict) in failed.filter(|(index, _)| desk.selected.call(**index)) {
         let server = desk.server(desk.report.case.calls[*index as usize].run as usize);
         for missing in &verdict.missing {
             let kind = Missing { window: None, ..*missing };
-            let slot = *known.entry((server, kind)).or_insert(groups.len());
+            let stays = missing.if_absent == verdict.retry.verdict.name();
+            let slot = *known.entry((server, kind, stays)).or_insert(groups.len());
             match groups.get_mut(slot) {
                 Some(group) => group.add(missing.window),
-                None => groups.push(Wanted { missing: *missing, server, first: *index, calls: 1 }),
+                None => groups.push(Wanted { missing: *missing, stays, server, first: *index, calls: 1 }),
             }
         }
     }
@@ -203,6 +204,8 @@ pub(super) fn missing(desk: &Desk<'_, '_>) -> Rows<MissingRow> {
 /// An artifact of a server, and the calls it decides.
 struct Wanted {
     missing: Missing,
+    /// What it does not show changes nothing.
+    stays: bool,
     server: Option<Symbol>,
     first: u32,
     calls: u64,
@@ -220,10 +223,20 @@ impl Wanted {
     fn row(&self, desk: &Desk<'_, '_>, several: bool) -> MissingRow {
         let calls = and_more(&names::call(self.first), self.calls);
         let server = self.server.filter(|_| several).map(|server| format!("{}: ", desk.names.name(server)));
-        let decides = format!(
-            "decides {calls}: {} if it shows a contact or a further attempt, {} if it covers the window and shows neither",
-            self.missing.if_present, self.missing.if_absent
-        );
+        let Missing { if_present, if_absent, .. } = self.missing;
+        // A hop in front of the server knows nothing of what the server contacts.
+        let (what, nothing) = if if_present == Caution::Unknown.name() {
+            ("a further attempt", "none")
+        } else {
+            ("a contact or a further attempt", "neither")
+        };
+        let shows = format!("{if_present} where it shows {what}");
+        let decides = if self.stays {
+            format!("can settle {calls} in one way only: {shows}; otherwise {if_absent} stays")
+        } else {
+            let covers = if self.missing.window.is_some() { "covers the window and " } else { "" };
+            format!("decides {calls}: {shows}, {if_absent} where it {covers}shows {nothing}")
+        };
         MissingRow { artifact: format!("{}{}", server.unwrap_or_default(), self.missing.text()), decides }
     }
 }

@@ -63,7 +63,7 @@ fn row(desk: &Desk<'_, '_>, index: usize, count: u64) -> FindingRow {
         rule: finding.rule.id,
         claim: desk.names.text(&finding.claim),
         about: parts.join("; "),
-        advice: finding.rule.doc.to_do,
+        advice: finding.advice,
         cites,
         more,
     }

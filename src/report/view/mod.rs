@@ -145,7 +145,7 @@ impl View {
         let calls = self.calls.shown.iter_mut().flat_map(|row| &mut row.cites);
         let findings = self.findings.shown.iter_mut().flat_map(|row| &mut row.cites);
         for cite in runs.chain(calls).chain(findings).filter(|cite| cite.quotable) {
-            cite.quote = report.quotes.get(&cite.origin).map(|quote| names.whole(quote));
+            cite.quote = report.quotes.get(&cite.origin).map(|quote| flat(&names.whole(quote)));
         }
     }
 
@@ -156,7 +156,7 @@ impl View {
 
     /// The heading of the calls.
     pub(super) fn calls_title(&self) -> &'static str {
-        if self.all { "Calls" } else { "Calls that did not end well" }
+        if self.all { "Calls" } else { "Calls without a success on record" }
     }
 
     /// Everything that is cited.
@@ -165,6 +165,11 @@ impl View {
         let calls = self.calls.shown.iter().flat_map(|row| &row.cites);
         runs.chain(calls).chain(self.findings.shown.iter().flat_map(|row| &row.cites))
     }
+}
+
+/// The words of a record with single blanks: indentation tells nobody anything on one line.
+fn flat(quote: &str) -> String {
+    quote.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The places whose words the human forms show.

@@ -2,7 +2,7 @@
 
 use super::Desk;
 use crate::{
-    correlate::{Call, Key, Seen},
+    correlate::{Call, Key, Seen, SourceFacts},
     event::{ReachSource, Witness},
     judge::{
         Answer, CallVerdict, Caution,
@@ -16,7 +16,10 @@ pub(super) fn next(desk: &Desk<'_, '_>) -> Vec<&'static str> {
     let case = desk.report.case;
     let runs = || desk.report.verdicts.runs.iter().filter(|run| desk.selected.run(run.index));
     let calls = || select::calls(desk.report).filter(|(_, verdict)| !verdict.outcome.is_success());
-    let witnessed = |witness: Witness| case.sources.iter().any(|source| source.witness == Some(witness));
+    let witnessed = |witness: Witness| {
+        let own = |source: &SourceFacts| source.witness == Some(witness);
+        case.sources.iter().any(|source| own(source) || witness == Witness::Server && source.server_wrote)
+    };
     let open = calls().any(|(_, verdict)| verdict.retry.verdict == Caution::Unknown);
     let undecided = |call: &Call, verdict: &CallVerdict| {
         verdict.reach.answer == Answer::Unknown && effect_class(case.name(call.method)) == EffectClass::Undeclared

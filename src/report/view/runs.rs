@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::{Cite, Desk, RUNS, Rows, all_of, and_more, none_of, plural};
 use crate::{
     correlate::{Case, Contact, NONE, Run, Transport},
-    judge::{Answer, RunFacts, RunVerdict, run::Question},
+    judge::{Answer, Outcome, RunFacts, RunVerdict, run::Question},
     report::wire,
     symbol::Symbol,
 };
@@ -31,13 +31,14 @@ pub(in crate::report) struct RunRow {
 /// The runs that are shown; equal ones are one row.
 pub(super) fn runs(desk: &Desk<'_, '_>) -> Rows<RunRow> {
     let failed = failed_by_run(desk);
+    let none = Failed::default();
     let mut rows: Vec<(RunRow, usize)> = Vec::new();
     let mut known: FxHashMap<(String, [String; 4]), usize> = FxHashMap::default();
     let selected = desk.report.verdicts.runs.par_iter().filter(|run| desk.selected.run(run.index));
     let words = selected.map(|verdict| {
         let facts = RunFacts::new(desk.report.case, verdict.index);
         let run = u32::try_from(verdict.index).unwrap_or(NONE);
-        let headline = headline(desk, &facts, verdict, failed.get(&run).copied().unwrap_or(0));
+        let headline = headline(desk, &facts, verdict, failed.get(&run).unwrap_or(&none));
         let contacts = contacts(facts.case, facts.run).len() as u64;
         (verdict.index, headline, answers(&facts, verdict), contacts)
     });
@@ -72,11 +73,26 @@ pub(super) fn runs(desk: &Desk<'_, '_>) -> Rows<RunRow> {
     Rows { shown: shown.collect(), left }
 }
 
-/// Calls of each run that did not end well.
-fn failed_by_run(desk: &Desk<'_, '_>) -> FxHashMap<u32, u64> {
-    let mut failed = FxHashMap::default();
-    for (index, _) in desk.report.verdicts.calls.iter().filter(|(_, verdict)| !verdict.outcome.is_success()) {
-        *failed.entry(desk.report.case.calls[*index as usize].run).or_default() += 1;
+/// Calls of a run that did not end well.
+#[derive(Default)]
+struct Failed {
+    all: u64,
+    /// Of some of them no failure is on record: what they were answered, or how they go on, is not.
+    open: bool,
+    /// Requests of either side whose caller got no answer, or not all of it.
+    unanswered: u64,
+}
+
+fn failed_by_run(desk: &Desk<'_, '_>) -> FxHashMap<u32, Failed> {
+    let mut failed: FxHashMap<u32, Failed> = FxHashMap::default();
+    for (index, verdict) in desk.report.verdicts.calls.iter().filter(|(_, verdict)| !verdict.outcome.is_success()) {
+        let call = &desk.report.case.calls[*index as usize];
+        let unanswered = matches!(verdict.outcome, Outcome::NoAnswer | Outcome::StreamIncomplete);
+        let of_run = failed.entry(call.run).or_default();
+        of_run.all += 1;
+        of_run.open |=
+            matches!(verdict.outcome, Outcome::AnswerNotCaptured | Outcome::TaskStarted | Outcome::InputRequired);
+        of_run.unanswered += u64::from(unanswered);
     }
     failed
 }
@@ -91,13 +107,13 @@ fn cites(desk: &Desk<'_, '_>, index: usize) -> Vec<Cite> {
     cites
 }
 
-fn headline(desk: &Desk<'_, '_>, facts: &RunFacts<'_>, verdict: &RunVerdict, failed: u64) -> String {
+fn headline(desk: &Desk<'_, '_>, facts: &RunFacts<'_>, verdict: &RunVerdict, failed: &Failed) -> String {
     let mut who: Vec<&str> = facts.server().map(|server| desk.names.name(server)).into_iter().collect();
     if facts.transport() != Transport::Unknown {
         who.push(facts.transport().name());
     }
     let who = if who.is_empty() { String::new() } else { format!(" ({})", who.join(", ")) };
-    let mut parts = vec![progress(facts, verdict), end(facts, verdict), calls(facts, failed)];
+    let mut parts = vec![progress(facts, verdict), end(facts, verdict, failed.unanswered), calls(facts, failed)];
     parts.push(reached(desk, facts, verdict));
     parts.retain(|part| !part.is_empty());
     format!("{who}: {}.", parts.join("; "))
@@ -119,12 +135,18 @@ fn progress(facts: &RunFacts<'_>, verdict: &RunVerdict) -> String {
         (None, Answer::No) => "tools not listed".to_owned(),
         (None, Answer::Unknown) => "no tool list on record".to_owned(),
     };
-    format!("{started}, {initialized}, {tools}")
+    let again = match verdict.replaced {
+        0 => String::new(),
+        1 => ", process replaced once".to_owned(),
+        times => format!(", process replaced {times} times"),
+    };
+    format!("{started}, {initialized}, {tools}{again}")
 }
 
-fn end(facts: &RunFacts<'_>, verdict: &RunVerdict) -> String {
+fn end(facts: &RunFacts<'_>, verdict: &RunVerdict, unanswered: u64) -> String {
     let stop = match verdict.stop {
         Some(stop) => format!("stopped at {} (look at: {})", stop.name, stop.owner.name()),
+        None if unanswered > 0 => format!("{} without an answer to its caller", plural(unanswered, "request")),
         None => "nothing left open".to_owned(),
     };
     let exit = facts.exited.and_then(|exit| match (exit.code, exit.signal) {
@@ -138,16 +160,24 @@ fn end(facts: &RunFacts<'_>, verdict: &RunVerdict) -> String {
     }
 }
 
-fn calls(facts: &RunFacts<'_>, failed: u64) -> String {
+fn calls(facts: &RunFacts<'_>, failed: &Failed) -> String {
     let all = facts.run.calls.len() as u64;
-    match (all, failed) {
+    match (all, failed.all) {
         (0, _) => "no calls".to_owned(),
         (1, 0) => "its only call ended well".to_owned(),
-        (1, _) => "its only call did not end well".to_owned(),
         (all, 0) => format!("{} ended well", all_of(all, "call")),
+        (1, _) if failed.open => "its only call has no success on record".to_owned(),
+        (all, failed_calls) if failed.open => {
+            format!("{failed_calls} of {all} calls {} no success on record", have(failed_calls))
+        }
+        (1, _) => "its only call did not end well".to_owned(),
         (all, failed) if all == failed => format!("{} ended well", none_of(all, "call")),
         (all, failed) => format!("{failed} of {all} calls did not end well"),
     }
+}
+
+fn have(count: u64) -> &'static str {
+    if count == 1 { "has" } else { "have" }
 }
 
 /// `reached outside: yes, 2 contacts with A and B`.

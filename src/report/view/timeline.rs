@@ -3,7 +3,13 @@
 //! Inside a call the order is causal, whatever the clocks say; between calls it is that of the placed times.
 
 use super::{Desk, Rows, calls};
-use crate::{correlate::Mark, judge::Place, report::names, time::Timestamp};
+use crate::{
+    correlate::Mark,
+    event::Witness,
+    judge::{Evidence, Place},
+    report::names,
+    time::Timestamp,
+};
 
 /// At most so many moments.
 const MOMENTS: usize = 60;
@@ -19,22 +25,32 @@ pub(in crate::report) struct Moment {
     pub(in crate::report) who: String,
     /// What happened.
     pub(in crate::report) what: String,
+    /// Whose record says so.
+    pub(in crate::report) witness: &'static str,
+}
+
+/// A moment before it is put in order.
+struct Entry {
+    order: Option<Timestamp>,
+    mark: Mark,
+    moment: Moment,
 }
 
 /// The moments of the shown calls and of the runs they belong to.
 pub(super) fn timeline(desk: &Desk<'_, '_>) -> Rows<Moment> {
-    let mut moments: Vec<(Option<Timestamp>, Moment)> = Vec::new();
+    let mut entries: Vec<Entry> = Vec::new();
     let shown = calls::shown(desk);
     for run in runs_of(desk, &shown) {
-        run_moments(desk, run, &mut moments);
+        run_moments(desk, run, &mut entries);
     }
+    let of_runs: Vec<Mark> = entries.iter().map(|entry| entry.mark).collect();
     for call in shown {
-        call_moments(desk, call, &mut moments);
+        call_moments(desk, call, &of_runs, &mut entries);
     }
     // A moment without a time stays behind the one before it.
-    moments.sort_by_key(|(at, _)| *at);
-    let left = moments.len().saturating_sub(MOMENTS) as u64;
-    Rows { shown: moments.into_iter().take(MOMENTS).map(|(_, moment)| moment).collect(), left }
+    entries.sort_by_key(|entry| entry.order);
+    let left = entries.len().saturating_sub(MOMENTS) as u64;
+    Rows { shown: entries.into_iter().take(MOMENTS).map(|entry| entry.moment).collect(), left }
 }
 
 fn runs_of(desk: &Desk<'_, '_>, calls: &[u32]) -> Vec<usize> {
@@ -47,31 +63,41 @@ fn runs_of(desk: &Desk<'_, '_>, calls: &[u32]) -> Vec<usize> {
     runs
 }
 
-fn run_moments(desk: &Desk<'_, '_>, run: usize, moments: &mut Vec<(Option<Timestamp>, Moment)>) {
+fn run_moments(desk: &Desk<'_, '_>, run: usize, entries: &mut Vec<Entry>) {
     let Some(verdict) = desk.report.verdicts.runs.get(run) else { return };
     let who = desk.names.run(run);
     let mut last = None;
     for question in [&verdict.started, &verdict.initialized, &verdict.tools_listed] {
-        if let Some(piece) = question.evidence.first()
-            && let Place::Seen(mark) = piece.place
-        {
-            push(desk, &mut last, who, &piece.role, mark, moments);
+        if let Some((role, mark)) = question.evidence.first().and_then(seen) {
+            push(desk, &mut last, who, role, mark, entries);
         }
     }
     let exit = crate::judge::RunFacts::new(desk.report.case, run).exited;
-    if let Some(exit) = exit {
-        push(desk, &mut None, who, "the process ended", exit.mark, moments);
+    if let Some(exit) = exit.filter(|exit| entries.iter().all(|entry| entry.mark != exit.mark)) {
+        push(desk, &mut None, who, "the process ended", exit.mark, entries);
     }
 }
 
-fn call_moments(desk: &Desk<'_, '_>, call: u32, moments: &mut Vec<(Option<Timestamp>, Moment)>) {
+/// What the run's own moments say already is not said again.
+fn call_moments(desk: &Desk<'_, '_>, call: u32, of_runs: &[Mark], entries: &mut Vec<Entry>) {
     let verdict = &desk.report.verdicts.calls[&call];
     let who = format!("{} {}", names::call(call), desk.noun(call));
+    let pieces = verdict.evidence.iter().filter_map(seen).filter(|(_, mark)| !of_runs.contains(mark));
+    let mut pieces: Vec<(&str, Mark)> = pieces.take(PER_CALL).collect();
+    // Several witnesses of one event: the earliest record first.
+    for alike in pieces.chunk_by_mut(|one, two| one.0 == two.0) {
+        alike.sort_by_key(|(_, mark)| desk.report.case.placed(*mark));
+    }
     let mut last = None;
-    for piece in verdict.evidence.iter().take(PER_CALL) {
-        if let Place::Seen(mark) = piece.place {
-            push(desk, &mut last, &who, &piece.role, mark, moments);
-        }
+    for (role, mark) in pieces {
+        push(desk, &mut last, &who, role, mark, entries);
+    }
+}
+
+fn seen(piece: &Evidence) -> Option<(&str, Mark)> {
+    match piece.place {
+        Place::Seen(mark) => Some((&*piece.role, mark)),
+        _ => None,
     }
 }
 
@@ -81,7 +107,7 @@ fn push(
     who: &str,
     role: &str,
     mark: Mark,
-    moments: &mut Vec<(Option<Timestamp>, Moment)>,
+    entries: &mut Vec<Entry>,
 ) {
     let placed = desk.report.case.placed(mark);
     let order = placed.max(*last);
@@ -89,5 +115,7 @@ fn push(
     let what = desk.names.text(role);
     let what = what.strip_prefix("shows that ").or_else(|| what.strip_prefix("shows ")).unwrap_or(&what).to_owned();
     let time = placed.map_or_else(|| "–".to_owned(), Timestamp::clock);
-    moments.push((order, Moment { time, who: who.to_owned(), what }));
+    let source = desk.report.case.sources.get(mark.origin.source.0 as usize);
+    let witness = source.and_then(|source| source.witness).map_or("–", Witness::name);
+    entries.push(Entry { order, mark, moment: Moment { time, who: who.to_owned(), what, witness } });
 }

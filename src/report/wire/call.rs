@@ -234,7 +234,7 @@ pub(super) fn finding(report: &Report<'_>, names: &Names<'_>, finding: &crate::j
         run: finding.run.map(|run| names.run(run as usize).to_owned()),
         call: finding.call.map(names::call),
         fingerprint: fingerprint(report, finding),
-        advice: finding.rule.doc.to_do.to_owned(),
+        advice: finding.advice.to_owned(),
         evidence: evidence(report, names, finding.proof.iter()),
     }
 }

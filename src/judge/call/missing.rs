@@ -1,0 +1,210 @@
+//! What would settle an open verdict. An artifact that was read already, or that could not change the verdict, is not
+//! asked for.
+
+use super::{
+    facts::{CallFacts, EffectClass},
+    milestones::{Milestones, Truth},
+};
+use crate::{
+    correlate::{Call, Mark, Seen},
+    event::{Direction, Witness},
+    judge::{
+        RESTART_RULES,
+        retry::{self, Caution, Opinion},
+    },
+    time::Timestamp,
+};
+
+/// Something that would settle an open verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Missing {
+    /// What it is.
+    pub artifact: &'static str,
+    /// Over which window; `None` where no time is on record.
+    pub window: Option<Window>,
+    /// What the verdict would become if it shows the contact or receipt.
+    pub if_present: &'static str,
+    /// What the verdict would become if it covers the window and shows none.
+    pub if_absent: &'static str,
+}
+
+impl Missing {
+    /// The artifact with its window, as a phrase.
+    pub fn text(&self) -> String {
+        match self.window {
+            Some(Window { from, to: Some(to) }) => format!("{} from {} to {}", self.artifact, from.text(), to.text()),
+            Some(Window { from, to: None }) => {
+                format!("{} from {} to the end of the process", self.artifact, from.text())
+            }
+            None => self.artifact.to_owned(),
+        }
+    }
+}
+
+/// From a request to its answer, or to the end of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Window {
+    /// The request.
+    pub from: Instant,
+    /// The answer, if there was one.
+    pub to: Option<Instant>,
+}
+
+impl Window {
+    /// The shortest window that holds both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let to = self.to.zip(other.to).map(|(one, two)| if one.at < two.at { two } else { one });
+        Self { from: if other.from.at < self.from.at { other.from } else { self.from }, to }
+    }
+}
+
+/// A time with the precision that its source writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Instant {
+    /// When.
+    pub at: Timestamp,
+    /// Digits of the second's fraction, at most three.
+    pub digits: u8,
+}
+
+impl Instant {
+    fn text(self) -> String {
+        self.at.rfc3339(self.digits)
+    }
+}
+
+/// What would settle an open verdict, cheapest first.
+pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Opinion) -> Vec<Missing> {
+    // What a server asks its client is not the reader's to send again.
+    let open = matches!(retry.verdict, Caution::SafeIf | Caution::Unknown);
+    if !open || facts.call.direction == Direction::ToClient {
+        return Vec::new();
+    }
+    if RESTART_RULES.iter().any(|rule| rule.id == retry.rule) {
+        let artifact = "a kernel or network trace of one start of this server";
+        return vec![Missing { artifact, window: None, if_present: "unsafe", if_absent: "safe-if" }];
+    }
+    if facts.class == EffectClass::None {
+        return Vec::new();
+    }
+    let mut missing: Vec<Missing> = other_attempts(facts, retry).into_iter().collect();
+    if !retry.lacks_the_rest() {
+        missing.extend(of_this_attempt(facts, milestones, retry));
+    }
+    missing
+}
+
+/// What would show the attempts that the capture may lack.
+fn other_attempts(facts: &CallFacts<'_>, retry: &Opinion) -> Option<Missing> {
+    let artifact = if facts.case.anywhere.is_lossy() {
+        "whole copies of the files that are cut, damaged or missing"
+    } else {
+        "a capture that shows every request of the client"
+    };
+    let if_absent = if retry.lacks_the_rest() { "safe" } else { "safe-if" };
+    let asked = retry.conditions.iter().any(|condition| condition.elsewhere);
+    asked.then_some(Missing { artifact, window: None, if_present: "unsafe", if_absent })
+}
+
+/// What would show what became of this very attempt, or of the last one of its operation.
+fn of_this_attempt(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Opinion) -> Vec<Missing> {
+    // An attempt that was refused did nothing: what the later ones did decides.
+    let refused = milestones.reached == Truth::False;
+    let window = if refused { window(facts, last_attempt(facts)) } else { window(facts, facts.call) };
+    if retry::is_refusal(retry) {
+        // Nothing ran for this dispatch: only whoever dispatches can tell of another one, and what the capture has of
+        // that hop was read.
+        if !retry::asks_the_gateway(retry) || facts.has(Seen::ForwardedOnce) {
+            return Vec::new();
+        }
+        let artifact = "the gateway's own log with the upstream of each request";
+        let if_absent = if retry.conditions.len() == 1 { "safe" } else { "safe-if" };
+        return vec![Missing { artifact, window, if_present: "unknown", if_absent }];
+    }
+    of_the_server(facts, window, retry.verdict)
+}
+
+/// What the server and its surroundings recorded, or may have.
+fn of_the_server(facts: &CallFacts<'_>, window: Option<Window>, verdict: Caution) -> Vec<Missing> {
+    // Nothing that is absent makes a verdict worse.
+    let absent = |word| if verdict == Caution::SafeIf { "safe-if" } else { word };
+    let mut missing = Vec::new();
+    let mut add = |artifact, if_absent| {
+        missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: absent(if_absent) });
+    };
+    if !facts.seen.iter().any(|row| row.witness == Witness::Server) {
+        add(if server_was_read(facts) { "phase log of the server" } else { "server stderr or phase log" }, "safe-if");
+    }
+    let traced = facts.run.is_some_and(|run| run.trace.is_some());
+    if !traced && !facts.contacts.iter().any(|contact| contact.witness == Witness::Network) {
+        add("egress log or kernel trace of the server", "safe-if");
+    }
+    if !traced && !facts.case.anywhere.service_log {
+        add("the log of the service that the tool calls", "unknown");
+    }
+    missing
+}
+
+/// Whether something that the server wrote is among the sources, in a file of its own or inside another one.
+fn server_was_read(facts: &CallFacts<'_>) -> bool {
+    facts.case.sources.iter().any(|source| source.server_wrote || source.witness == Some(Witness::Server))
+}
+
+/// The last attempt of the operation of a call.
+fn last_attempt<'c>(facts: &CallFacts<'c>) -> &'c Call {
+    let operation = facts.case.operation_of.get(&facts.index).map(|index| &facts.case.operations[*index as usize]);
+    let last = operation.and_then(|operation| operation.attempts.last()).unwrap_or(&facts.index);
+    &facts.case.calls[*last as usize]
+}
+
+/// From the request to the answer of `last`, as far as times tell.
+fn window(facts: &CallFacts<'_>, last: &Call) -> Option<Window> {
+    let instant = |mark: Mark| {
+        let digits = facts.case.sources[mark.origin.source.0 as usize].digits.min(3);
+        mark.at.map(|at| Instant { at, digits })
+    };
+    let from = facts.call.asked.and_then(instant)?;
+    Some(Window { from, to: last.answered.and_then(instant) })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::{CallVerdict, Place, retry::Caution, testing::judged};
+
+    /// A tool call over HTTP that ends with this status and body, as a proxy saw it.
+    fn refused(status: u16, body: &str) -> CallVerdict {
+        let asked = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"n":1}}}"#;
+        let text = format!(
+            r#"{{"ts":"2026-07-22T14:00:01.000Z","direction":"in","message":{asked}}}
+{{"ts":"2026-07-22T14:00:01.010Z","direction":"out","http":{{"status":{status},"content_type":"application/json"}},"message":{body}}}
+"#
+        );
+        let (_, mut verdicts) = judged(&[&text]);
+        verdicts.calls.remove(&0).expect("a failed call")
+    }
+
+    #[test]
+    fn of_an_unknown_session_only_the_gateway_can_tell_more() {
+        let call = refused(404, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Session not found"}}"#);
+        assert_eq!(call.retry.verdict, Caution::SafeIf);
+        let artifacts: Vec<_> = call.missing.iter().map(|missing| (missing.artifact, missing.if_absent)).collect();
+        assert_eq!(artifacts, [("the gateway's own log with the upstream of each request", "safe")]);
+        let roles: Vec<_> = call.evidence.iter().map(|piece| &*piece.role).collect();
+        assert!(roles.contains(&"shows the HTTP error that ended the exchange"), "{roles:?}");
+        assert!(call.evidence.iter().all(|piece| matches!(piece.place, Place::Seen(_))));
+    }
+
+    #[test]
+    fn of_work_in_doubt_the_server_and_its_surroundings_tell() {
+        let call = refused(503, r#"{"busy":true}"#);
+        assert_eq!(call.retry.verdict, Caution::Unknown);
+        let artifacts: Vec<_> = call.missing.iter().map(|missing| (missing.artifact, missing.if_absent)).collect();
+        let wanted = [
+            ("server stderr or phase log", "safe-if"),
+            ("egress log or kernel trace of the server", "safe-if"),
+            ("the log of the service that the tool calls", "unknown"),
+        ];
+        assert_eq!(artifacts, wanted);
+    }
+}

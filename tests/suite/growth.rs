@@ -125,6 +125,29 @@ fn equal_open_calls_of_one_run() {
     });
 }
 
+/// Each refused call is compared with those that may have acted and may be the same wish.
+#[test]
+fn refusals_beside_calls_in_doubt() {
+    grows_linearly(10000, &|folder, count| {
+        one_file(folder, "trace.jsonl", count, |text, call| {
+            let at = format!("2026-07-{:02}T{:02}:{:02}:00", 1 + call / 1440, call / 60 % 24, call % 60);
+            let head = |zone: &str| format!(r#"{{"ts":"{at}{zone}Z","run_id":"run_{call}","server":"s{}""#, call % 7);
+            let _ = writeln!(
+                text,
+                r#"{},"direction":"in","message":{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"pay","arguments":{{"to":"bob","n":{call}}}}}}}}}"#,
+                head(".000")
+            );
+            if call % 2 == 0 {
+                let _ = writeln!(
+                    text,
+                    r#"{},"direction":"out","http":{{"status":403}},"message":{{"denied":true}}}}"#,
+                    head(".020")
+                );
+            }
+        });
+    });
+}
+
 #[test]
 fn contacts_of_one_run() {
     grows_linearly(500, &|folder, count| {

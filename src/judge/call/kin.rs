@@ -7,12 +7,12 @@
 
 use std::sync::OnceLock;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::{CallFacts, EffectClass, effect_class, facts_of, if_reached};
 use crate::{
     correlate::{Call, Case, Key, Strand},
-    event::Direction,
+    event::{Direction, Pairs},
     judge::{RunFacts, retry},
     symbol::Symbol,
 };
@@ -25,16 +25,6 @@ struct Group {
     calls: Vec<u32>,
     /// Those that may have acted: judged when somebody asks.
     acted: OnceLock<Acted>,
-}
-
-/// Calls that may have acted, by what another call can be compared with.
-#[derive(Default)]
-struct Acted {
-    all: Vec<u32>,
-    /// Those of which nobody recorded the arguments.
-    unrecorded: Vec<u32>,
-    by_args: FxHashMap<Key, Vec<u32>>,
-    by_pair: FxHashMap<u32, Vec<u32>>,
 }
 
 /// Why another call may be an attempt of the same operation.
@@ -63,21 +53,62 @@ impl Kin {
         let (case, call) = (facts.case, facts.call);
         let group = self.0.get(&(call.method, call.target)).filter(|group| group.calls.len() > 1)?;
         let acted = group.acted.get_or_init(|| Acted::of(case, runs, &group.calls));
-        let operation = case.operation_of.get(&facts.index);
-        let attempt = |index: &u32| operation.is_some() && case.operation_of.get(index) == operation;
-        let other =
-            |index: &u32| *index != facts.index && !attempt(index) && !apart(case, call, &case.calls[*index as usize]);
+        let own = One::of(case, facts.index);
         let unrecorded = if recorded(call) { &acted.unrecorded } else { &acted.all };
-        let near = unrecorded.iter().copied().find(|index| {
-            let same_run = case.calls[*index as usize].run == call.run;
-            same_run && other(index)
-        });
-        // The same arguments make one wish, whichever name or address its server has there.
-        let same = || acted.same(call).iter().copied().find(|index| *index != facts.index && !attempt(index));
-        let near_in = || acted.like(case, call).into_iter().find(other);
-        let any = || same().or_else(near_in).or_else(|| unrecorded.iter().copied().find(other));
-        near.map(|index| (index, Kinship::SameRun)).or_else(|| any().map(|index| (index, Kinship::Possible)))
+        if let Some(near) = unrecorded.in_run(call.run, own) {
+            return Some((near, Kinship::SameRun));
+        }
+        let any = acted.like(call, own).or_else(|| unrecorded.not_apart(&Servers::of(case, call), own));
+        any.map(|other| (other, Kinship::Possible))
     }
+}
+
+/// A call as one of its operation: attempts of one operation are one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct One {
+    call: u32,
+    operation: Option<u32>,
+}
+
+impl One {
+    fn of(case: &Case, call: u32) -> Self {
+        Self { call, operation: case.operation_of.get(&call).copied() }
+    }
+
+    fn is(self, other: Self) -> bool {
+        self.call == other.call || self.operation.is_some() && self.operation == other.operation
+    }
+}
+
+/// The first two calls that are not one: whoever asks for another than himself is answered by one of them.
+#[derive(Clone, Copy, Default)]
+struct Two([Option<One>; 2]);
+
+impl Two {
+    fn add(&mut self, one: One) {
+        match &mut self.0 {
+            [first @ None, _] => *first = Some(one),
+            [Some(first), second @ None] if !first.is(one) => *second = Some(one),
+            _ => {}
+        }
+    }
+
+    fn other_than(self, own: One) -> Option<u32> {
+        self.0.into_iter().flatten().find(|one| !one.is(own)).map(|one| one.call)
+    }
+}
+
+/// Calls that may have acted, by what another call can be compared with.
+#[derive(Default)]
+struct Acted {
+    all: Pool,
+    /// Those of which nobody recorded the arguments.
+    unrecorded: Pool,
+    by_args: FxHashMap<Key, Two>,
+    /// By one member of the arguments, by their only one, and by two of them.
+    by_pair: FxHashMap<u32, Two>,
+    by_only_pair: FxHashMap<u32, Two>,
+    by_two_pairs: FxHashMap<(u32, u32), Two>,
 }
 
 impl Acted {
@@ -90,59 +121,118 @@ impl Acted {
             if if_reached(&facts).is_none_or(|opinion| opinion.verdict == retry::Caution::Safe) {
                 continue;
             }
-            acted.all.push(index);
-            if !recorded(facts.call) {
-                acted.unrecorded.push(index);
-                continue;
-            }
-            acted.by_args.entry(facts.call.args).or_default().push(index);
-            for hash in facts.call.pairs.0.iter().filter(|hash| **hash != 0) {
-                acted.by_pair.entry(*hash).or_default().push(index);
+            let one = One::of(case, index);
+            acted.all.add(case, facts.call, one);
+            if recorded(facts.call) {
+                acted.add_arguments(facts.call, one);
+            } else {
+                acted.unrecorded.add(case, facts.call, one);
             }
         }
         acted
     }
 
-    /// The calls with the same arguments.
-    fn same(&self, call: &Call) -> &[u32] {
-        self.by_args.get(&call.args).map_or(&[], Vec::as_slice)
+    fn add_arguments(&mut self, call: &Call, one: One) {
+        self.by_args.entry(call.args).or_default().add(one);
+        for pair in pairs(call.pairs) {
+            self.by_pair.entry(pair).or_default().add(one);
+        }
+        if let [only] = pairs(call.pairs).collect::<Vec<_>>()[..] {
+            self.by_only_pair.entry(only).or_default().add(one);
+        }
+        for two in twos(call.pairs) {
+            self.by_two_pairs.entry(two).or_default().add(one);
+        }
     }
 
-    /// The calls with arguments that repeat most of these.
-    fn like(&self, case: &Case, call: &Call) -> Vec<u32> {
-        let near = call.pairs.0.iter().filter_map(|hash| self.by_pair.get(hash)).flatten().copied();
-        let mut like: Vec<u32> = near.filter(|index| case.calls[*index as usize].pairs.repeats(call.pairs)).collect();
-        like.sort_unstable();
-        like.dedup();
-        like
+    /// A call with the same arguments, or with arguments that repeat most of these ([`Pairs::repeats`]). They make one
+    /// wish, whichever name or address its server has there.
+    fn like(&self, call: &Call, own: One) -> Option<u32> {
+        let other = |two: Option<&Two>| two.and_then(|two| two.other_than(own));
+        let alone = call.pairs.len() == 1;
+        other(self.by_args.get(&call.args))
+            .or_else(|| twos(call.pairs).find_map(|two| other(self.by_two_pairs.get(&two))))
+            .or_else(|| pairs(call.pairs).find_map(|pair| other(self.by_only_pair.get(&pair))))
+            .or_else(|| pairs(call.pairs).filter(|_| alone).find_map(|pair| other(self.by_pair.get(&pair))))
     }
 }
+
+fn pairs(pairs: Pairs) -> impl Iterator<Item = u32> {
+    pairs.0.into_iter().filter(|hash| *hash != 0)
+}
+
+/// All twos of the members, the smaller hash first: a sketch is sorted.
+fn twos(members: Pairs) -> impl Iterator<Item = (u32, u32)> {
+    pairs(members).flat_map(move |one| pairs(members).filter(move |two| one < *two).map(move |two| (one, two)))
+}
+
+/// Calls by their run and by what is known of their server.
+#[derive(Default)]
+struct Pool {
+    runs: FxHashMap<u32, Two>,
+    servers: FxHashMap<(usize, Symbol), Two>,
+    /// By the kinds of names that are known of their servers, as bits.
+    kinds: [Two; 1 << KINDS.len()],
+}
+
+impl Pool {
+    fn add(&mut self, case: &Case, call: &Call, one: One) {
+        self.runs.entry(call.run).or_default().add(one);
+        let servers = Servers::of(case, call);
+        for name in servers.names() {
+            self.servers.entry(name).or_default().add(one);
+        }
+        self.kinds[servers.kinds()].add(one);
+    }
+
+    fn in_run(&self, run: u32, own: One) -> Option<u32> {
+        self.runs.get(&run).and_then(|two| two.other_than(own))
+    }
+
+    /// A call that is not known to have gone to another server. Names are compared with names of their kind only, and
+    /// one endpoint, or one name that the server gives itself, makes one server.
+    fn not_apart(&self, servers: &Servers, own: One) -> Option<u32> {
+        let named = servers.names().find_map(|name| self.servers.get(&name)?.other_than(own));
+        let incomparable = || {
+            let kinds = (0..self.kinds.len()).filter(|kinds| kinds & servers.kinds() == 0);
+            kinds.filter_map(|kinds| self.kinds[kinds].other_than(own)).min()
+        };
+        named.or_else(incomparable)
+    }
+}
+
+/// What names a server: its endpoint, what it calls itself, what a log calls it.
+const KINDS: [fn(&Strand) -> Option<Symbol>; 3] = [|strand| strand.endpoint, |strand| strand.server_info, given];
 
 /// What a log calls the server, where that is not what the server calls itself.
 fn given(strand: &Strand) -> Option<Symbol> {
     strand.server.filter(|_| strand.server != strand.server_info)
 }
 
-fn recorded(call: &Call) -> bool {
-    call.args != Key::default()
+/// The names of the server of a call, by kind; each once, sorted.
+struct Servers([Vec<Symbol>; KINDS.len()]);
+
+impl Servers {
+    fn of(case: &Case, call: &Call) -> Self {
+        let run = case.runs.get(call.run as usize);
+        let strands = || run.into_iter().flat_map(|run| &run.strands).map(|strand| &case.strands[*strand as usize]);
+        Self(KINDS.map(|pick| {
+            let mut names: Vec<Symbol> = strands().filter_map(pick).collect();
+            names.sort_unstable();
+            names.dedup();
+            names
+        }))
+    }
+
+    fn names(&self) -> impl Iterator<Item = (usize, Symbol)> {
+        self.0.iter().enumerate().flat_map(|(kind, names)| names.iter().map(move |name| (kind, *name)))
+    }
+
+    fn kinds(&self) -> usize {
+        self.0.iter().enumerate().filter(|(_, names)| !names.is_empty()).map(|(kind, _)| 1 << kind).sum()
+    }
 }
 
-/// Whether two calls are known to have gone to different servers. Names are compared with names of their kind only, and
-/// one endpoint, or one name that the server gives itself, makes one server.
-fn apart(case: &Case, a: &Call, b: &Call) -> bool {
-    if a.run == b.run {
-        return false;
-    }
-    let of = |call: &Call, pick: fn(&Strand) -> Option<Symbol>| -> FxHashSet<Symbol> {
-        let run = case.runs.get(call.run as usize);
-        let strands = run.into_iter().flat_map(|run| &run.strands);
-        strands.filter_map(|strand| pick(&case.strands[*strand as usize])).collect()
-    };
-    let compare = |pick| {
-        let (a, b) = (of(a, pick), of(b, pick));
-        (!a.is_empty() && !b.is_empty()).then(|| !a.is_disjoint(&b))
-    };
-    let kinds: [fn(&Strand) -> Option<Symbol>; 3] = [|strand| strand.endpoint, |strand| strand.server_info, given];
-    let known: Vec<bool> = kinds.into_iter().filter_map(compare).collect();
-    !known.is_empty() && !known.contains(&true)
+fn recorded(call: &Call) -> bool {
+    call.args != Key::default()
 }

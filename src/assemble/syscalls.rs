@@ -7,8 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{TEXT_LIMIT, place::Place};
-mod sight;
-
 use crate::{
     event::{
         Call, CallKey, Event, Keys, Kind, Pairs, PhaseEvent, Reach, ReachSource, ReachStage, Remark, RemarkKind, Step,
@@ -18,6 +16,8 @@ use crate::{
     record::{Record, Sink},
 };
 use sight::Sight;
+
+mod sight;
 
 /// The most connections, threads and cut calls that are followed at once.
 const LIMIT: usize = 65_536;
@@ -75,6 +75,9 @@ impl Syscalls {
     pub(super) fn push(&mut self, event: &Event<'_>, line: Syscall<'_>, out: &mut dyn FnMut(&Event<'_>)) {
         let process = self.process(line.thread);
         self.sight.line(event, process, line, out);
+        if self.is_full() {
+            self.sight.lost(event, process, "more threads and connections than are followed", out);
+        }
         match line.call {
             Call::Unfinished(text) => {
                 if text.len() <= TEXT_LIMIT && self.cut.len() < LIMIT {
@@ -93,6 +96,13 @@ impl Syscalls {
             Call::FileChanged => file_written(event, process, out),
             call => self.socket(event, process, call, out),
         }
+    }
+
+    /// Whether something of the trace may not be followed any more.
+    fn is_full(&self) -> bool {
+        let processes = self.threads.len() + self.children.len();
+        let counts = [processes, self.connections.len(), self.cut.len(), self.network.len()];
+        counts.into_iter().any(|count| count >= LIMIT) || self.sight.is_full()
     }
 
     /// Tells what is still open. A trace that ends says nothing about the ends of its processes.

@@ -203,7 +203,6 @@ struct SpanWork {
     span: u64,
     parent: u64,
     from: Timestamp,
-    to: Timestamp,
 }
 
 /// The state of the source that is being read.
@@ -270,7 +269,7 @@ pub struct Correlator {
     uncompared: Option<Mark>,
     bare_posts: Vec<accounts::BarePost>,
     /// Work that spans show outside of every call of their source.
-    work: Vec<(Timestamp, Timestamp)>,
+    work: Vec<Timestamp>,
     /// Sources with a crash that nothing tells the time of.
     crashed: Vec<Mark>,
     lane: Lane,

@@ -21,9 +21,8 @@ impl Correlator {
             let contact = self.add_contact(event, mark, reach);
             self.lane.span_contacts.push((contact, span.parent));
         }
-        if let (true, Some(from), Some(to)) = (span.work, mark.at, span.ended) {
-            let to = self.instant(to);
-            self.lane.span_work.push(SpanWork { span: span.span, parent: span.parent, from, to });
+        if let (true, Some(from)) = (span.work, mark.at) {
+            self.lane.span_work.push(SpanWork { span: span.span, parent: span.parent, from });
         }
     }
 
@@ -39,7 +38,7 @@ impl Correlator {
             match call {
                 Some((_, call)) => self.case.calls[call as usize].stirred = true,
                 None if around.contains(&work.span) => {}
-                None => self.work.push((work.from, work.to)),
+                None => self.work.push(work.from),
             }
         }
     }

@@ -98,7 +98,7 @@ pub struct Stray {
     /// All sources that have words of a server, or a contact of nobody, at whatever time; each once, ascending.
     word_sources: Vec<SourceId>,
     /// Work that traces show and that belongs to no call, by its beginning; instants are placed.
-    work: Vec<(Timestamp, Timestamp)>,
+    work: Vec<Timestamp>,
     /// Sources in which a program crashed at a time that is not told.
     crashed: Vec<Mark>,
 }
@@ -114,11 +114,11 @@ impl Stray {
         inside.filter(|span| span.source != own || span.late || span.last > end).any(|span| span.to.0 >= from)
     }
 
-    /// Whether a trace shows work of nobody that lies inside a window of time.
+    /// Whether a trace shows work of nobody that begins inside a window of time: who was answered may work on.
     pub fn work_within(&self, from: Timestamp, to: Timestamp) -> bool {
         let (from, to) = (from.0.saturating_sub(SKEW), to.0.saturating_add(SKEW));
-        let first = self.work.partition_point(|(begin, _)| begin.0 < from);
-        self.work[first..].iter().take_while(|(begin, _)| begin.0 <= to).any(|(_, end)| end.0 <= to)
+        let first = self.work.partition_point(|begin| begin.0 < from);
+        self.work.get(first).is_some_and(|begin| begin.0 <= to)
     }
 
     /// Where other sources than `own` record that a program crashed, without its time.
@@ -372,10 +372,10 @@ mod tests {
     }
 
     #[test]
-    fn work_counts_where_it_lies_inside() {
+    fn work_counts_where_it_begins_inside() {
         let at = |seconds: i64| Timestamp(seconds * SECOND);
-        let stray = Stray { work: vec![(at(1), at(9)), (at(3), at(4))], ..Stray::default() };
-        assert!(stray.work_within(at(2), at(5)) && stray.work_within(at(1), at(9)));
-        assert!(!stray.work_within(at(4), at(9)) && !stray.work_within(at(2), at(3)));
+        let stray = Stray { work: vec![at(1), at(3)], ..Stray::default() };
+        assert!(stray.work_within(at(2), at(5)) && stray.work_within(at(0), at(1)));
+        assert!(!stray.work_within(at(4), at(9)) && !stray.work_within(at(2), Timestamp(2 * SECOND + 1)));
     }
 }

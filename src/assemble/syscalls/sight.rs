@@ -56,6 +56,11 @@ impl Sight {
         }
     }
 
+    /// Whether threads are no longer followed.
+    pub(super) fn is_full(&self) -> bool {
+        self.followed.len() >= LIMIT
+    }
+
     fn follow(&mut self, thread: u32, event: &Event<'_>) {
         if self.followed.len() < LIMIT {
             self.followed.insert(thread, Place::of(event));
@@ -64,7 +69,8 @@ impl Sight {
 
     /// What a process does is no longer shown whole from here on.
     pub(super) fn lost(&mut self, event: &Event<'_>, process: u32, why: &str, out: &mut dyn FnMut(&Event<'_>)) {
-        if self.lost.len() < LIMIT && self.lost.insert(process) {
+        // Where no more processes are kept apart it is told each time.
+        if self.lost.len() >= LIMIT || self.lost.insert(process) {
             remark(event, process, RemarkKind::LevelChanged, Some(why), out);
         }
     }

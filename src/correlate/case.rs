@@ -1,0 +1,125 @@
+//! The case: everything known after correlation, as `judge` sees it.
+
+use rustc_hash::FxHashMap;
+
+use super::{
+    Call, Contact, HttpFacts, Mark, NONE, Operation, Run, Servers, Sighting, SourceFacts, Strand, Stray, Streams,
+};
+use crate::{
+    event::SourceId,
+    symbol::{Symbol, Symbols},
+    time::{Shape, Timestamp},
+};
+
+/// Everything known after correlation: the whole input of `judge`.
+#[derive(Debug, Default)]
+pub struct Case {
+    /// Names.
+    pub symbols: Symbols,
+    /// One per source, in source order.
+    pub sources: Vec<SourceFacts>,
+    /// Runs, by first place.
+    pub runs: Vec<Run>,
+    /// Conversations.
+    pub strands: Vec<Strand>,
+    /// Calls, by first place.
+    pub calls: Vec<Call>,
+    /// Further sightings of calls, as linked lists.
+    pub sightings: Vec<Sighting>,
+    /// HTTP sides of calls.
+    pub http: Vec<HttpFacts>,
+    /// Contacts with the outside.
+    pub contacts: Vec<Contact>,
+    /// Operations with two attempts or more.
+    pub operations: Vec<Operation>,
+    /// Operation of each call that is in one.
+    pub operation_of: FxHashMap<u32, u32>,
+    /// Contacts that fit several runs, or none: they may belong to any.
+    pub loose: Vec<u32>,
+    /// Runs by server.
+    pub servers: Servers,
+    /// Contacts of each call that has any, in order.
+    pub contacts_of: FxHashMap<u32, Vec<u32>>,
+    /// What the stamps that all others are placed by have.
+    pub clock: Option<Shape>,
+    /// What no call accounts for.
+    pub stray: Stray,
+    /// Event streams that carry messages of no call.
+    pub streams: Streams,
+    /// What holds somewhere in it.
+    pub anywhere: Anywhere,
+}
+
+/// What holds somewhere in a case: rules ask it for every call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Anywhere {
+    /// The sources of which data was lost while they were read, or before.
+    pub lossy_sources: Vec<SourceId>,
+    /// Something that belongs to the capture could not be read, and is no source.
+    pub unread: bool,
+    /// The log of an outside service is among the sources.
+    pub service_log: bool,
+    /// Bytes of a contact went out, or may have, that belongs to no call.
+    pub attempt_outside_calls: bool,
+}
+
+impl Anywhere {
+    /// Whether data was lost: absence is no evidence.
+    pub fn is_lossy(&self) -> bool {
+        self.unread || !self.lossy_sources.is_empty()
+    }
+}
+
+impl Case {
+    /// The name behind a symbol.
+    pub fn name(&self, symbol: Symbol) -> &str {
+        self.symbols.name(symbol)
+    }
+
+    /// The further sightings of a call, in order of recording.
+    pub fn sightings(&self, call: &Call) -> impl Iterator<Item = &Sighting> {
+        // The list is a ring, known by its last row: so a row is added without walking it.
+        let last = self.sightings.get(call.sightings as usize);
+        let mut next = last.map(|last| last.next);
+        std::iter::from_fn(move || {
+            let index = next?;
+            let row = self.sightings.get(index as usize)?;
+            next = (index != call.sightings).then_some(row.next);
+            Some(row)
+        })
+    }
+
+    /// All that any witness saw of a call: first sightings, then the further ones.
+    pub fn seen(&self, call: &Call) -> Vec<Sighting> {
+        let mut all = Vec::with_capacity(4);
+        if let Some(mark) = call.asked {
+            all.push(Sighting { seen: call.asked_as, witness: call.witness, mark, number: 0, next: NONE });
+        }
+        if let Some(mark) = call.answered {
+            all.push(Sighting { seen: call.answered_as, witness: call.witness, mark, number: 0, next: NONE });
+        }
+        all.extend(self.sightings(call).copied());
+        all
+    }
+
+    /// The HTTP side of a call.
+    pub fn http(&self, call: &Call) -> Option<&HttpFacts> {
+        self.http.get(call.http as usize)
+    }
+
+    /// The contacts of a call.
+    pub fn contacts_of(&self, call: u32) -> impl Iterator<Item = &Contact> {
+        self.contacts_of.get(&call).into_iter().flatten().map(|index| &self.contacts[*index as usize])
+    }
+
+    /// An instant, placed: recorded time plus the shift of its source.
+    pub fn placed(&self, mark: Mark) -> Option<Timestamp> {
+        let source = &self.sources[mark.origin.source.0 as usize];
+        mark.at.map(|at| Timestamp(at.0.saturating_add(source.shift)))
+    }
+
+    /// The first place of a call.
+    pub fn place(&self, call: &Call) -> Mark {
+        call.asked.or(call.answered).expect("a call has at least one sighting")
+    }
+}

@@ -22,7 +22,8 @@ impl Correlator {
         let session = self.intern(exchange.session_sent.or(exchange.session_given).or(event.keys.session));
         let strand = self.http_strand(event, mark, session, endpoint);
         let witness = self.witness_of(event);
-        let ended = exchange.ended.map_or(mark, |ended| {
+        // Without an end nobody knows what else happened before it.
+        let ended = exchange.ended.map_or(Mark { at: None, ..mark }, |ended| {
             let at = self.mark(mark.origin, Some(ended)).at;
             Mark { origin: mark.origin, at }
         });

@@ -26,7 +26,7 @@ pub(super) fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     if !entry.whole() {
         sink.notice(NoticeKind::NotJson, record.origin);
     }
-    let entry = Entry::read(entry);
+    let mut entry = Entry::read(entry);
     let Some(request) = entry.request else {
         if entry.whole {
             sink.notice(NoticeKind::UnknownShape, record.origin);
@@ -36,6 +36,7 @@ pub(super) fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     let asked = Request::read(request, record.arena);
     let given = Response::read(&entry, record.arena);
     let at = entry.started.and_then(|value| stamp(value, record.arena));
+    entry.times = entry.times.of_whole(given.content_kind() == ContentKind::EventStream);
     if at.is_none() {
         sink.notice(NoticeKind::BadTimestamp, record.origin);
     }

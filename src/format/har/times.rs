@@ -13,6 +13,9 @@ pub(super) struct Times {
     send: Option<f64>,
     wait: Option<f64>,
     receive: Option<f64>,
+    /// `receive` is zero: of an event stream this says that the entry was written when its head was there. What a
+    /// streaming proxy (mitmproxy 11) writes of a stream that it has not seen the end of.
+    unreceived: bool,
 }
 
 impl Times {
@@ -23,7 +26,10 @@ impl Times {
             match key {
                 "send" => times.send = duration(value),
                 "wait" => times.wait = duration(value),
-                "receive" => times.receive = duration(value),
+                "receive" => {
+                    times.receive = duration(value);
+                    times.unreceived = value.number() == Some(0.0);
+                }
                 _ => {}
             }
         }
@@ -40,6 +46,11 @@ impl Times {
     pub(super) fn longest(&self, spent: Option<f64>) -> Option<u32> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast of a float saturates")]
         self.total.into_iter().chain(self.parts()).chain(spent).reduce(f64::max).map(|longest| longest.ceil() as u32)
+    }
+
+    /// Without the durations, where they are those of the head of an event stream only.
+    pub(super) fn of_whole(self, stream: bool) -> Self {
+        if stream && self.unreceived { Self { total: None, send: None, wait: None, ..self } } else { self }
     }
 
     /// Time was spent on sending, waiting or receiving: there was a connection, and the request went out.
@@ -79,6 +90,14 @@ mod tests {
         let read = times("5.5", r#"{"blocked":3,"send":0,"wait":-1,"receive":0}"#);
         assert_eq!((read.total(), read.longest(None), read.sent()), (Some(5.5), Some(6), false));
         assert_eq!(times("20", r#"{"wait":45000}"#).longest(None), Some(45_000));
+    }
+
+    #[test]
+    fn a_stream_that_nobody_saw_ending_has_no_duration() {
+        let read = times("9.3", r#"{"send":1.5,"wait":6.5,"receive":0}"#);
+        assert_eq!(read.of_whole(true).longest(None), None);
+        assert_eq!(read.of_whole(false).longest(None), Some(10));
+        assert_eq!(times("9.3", r#"{"send":1.5,"receive":0.2}"#).of_whole(true).longest(None), Some(10));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{
     milestones::{Milestones, Truth},
 };
 use crate::{
-    correlate::{Call, Mark, Seen},
+    correlate::{AnswerKind, Call, Mark, Seen},
     event::{Direction, Witness},
     judge::{
         RESTART_RULES,
@@ -158,14 +158,19 @@ fn last_attempt<'c>(facts: &CallFacts<'c>) -> &'c Call {
     &facts.case.calls[*last as usize]
 }
 
-/// From the request to the answer of `last`, as far as times tell.
+/// From the request to the latest that any witness saw of `last`, as far as times tell; open where nobody saw its
+/// answer whole.
 fn window(facts: &CallFacts<'_>, last: &Call) -> Option<Window> {
     let instant = |mark: Mark| {
         let digits = facts.case.sources[mark.origin.source.0 as usize].digits.min(3);
         mark.at.map(|at| Instant { at, digits })
     };
     let from = facts.call.asked.and_then(instant)?;
-    Some(Window { from, to: last.answered.and_then(instant) })
+    let whole = !matches!(last.answer.kind, AnswerKind::None | AnswerKind::StreamIncomplete | AnswerKind::NotCaptured);
+    let seen = facts.case.seen(last);
+    let latest = seen.iter().map(|row| row.mark).max_by_key(|mark| facts.case.placed(*mark));
+    let timed = last.answered.is_some_and(|mark| mark.at.is_some());
+    Some(Window { from, to: latest.filter(|_| whole && timed).and_then(instant) })
 }
 
 #[cfg(test)]

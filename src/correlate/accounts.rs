@@ -11,7 +11,6 @@ use super::{
 use crate::{
     event::{Direction, Witness},
     symbol::Symbol,
-    time::Timestamp,
 };
 
 /// A POST that a log tells of, without what it asked for.
@@ -67,7 +66,7 @@ impl Correlator {
                 let windows = windows.entry(row.status).or_insert_with(|| fitting(&shown, row.status));
                 left.extend(self.is_strange(row.mark, windows).then_some(row.mark));
             }
-            let counted = |row: &&PostRow| !row.mention || self.comparable(row.mark).is_none();
+            let counted = |row: &&PostRow| !row.mention || self.case.on_common_clock(row.mark).is_none();
             let counted: Vec<PostRow> = rows.iter().filter(counted).copied().collect();
             if left.len() == before && !in_order(&counted, &shown) {
                 // One too many, and nobody knows which.
@@ -79,11 +78,9 @@ impl Correlator {
 
     /// Whether a row has a time at which no exchange was open.
     fn is_strange(&self, mark: Mark, windows: &Windows) -> bool {
-        self.comparable(mark).is_some_and(|at| !windows.untimed && windows.open_at(at.0, SLACK) == [None, None])
-    }
-
-    fn comparable(&self, mark: Mark) -> Option<Timestamp> {
-        self.case.placed(mark).filter(|_| self.case.has_common_clock(mark))
+        self.case
+            .on_common_clock(mark)
+            .is_some_and(|at| !windows.untimed && windows.open_at(at.0, SLACK) == [None, None])
     }
 
     /// The exchanges on record, in order of their ends.

@@ -99,7 +99,8 @@ impl Correlator {
         }
         // An id that is no number is one that no call has.
         let id = if let RpcId::Int(id) = id { id } else { i64::MIN };
-        self.strand_event(event, mark, StrandFact::Unasked, id, None);
+        let unasked = StrandFact::Unasked { direction: opposite(sender), error: answer.error.is_some() };
+        self.strand_event(event, mark, unasked, id, None);
     }
 
     /// Literal ids that SDKs put where the request's id could not be read.

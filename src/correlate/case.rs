@@ -118,6 +118,17 @@ impl Case {
         mark.at.map(|at| Timestamp(at.0.saturating_add(source.shift)))
     }
 
+    /// Whether the stamps of a record's source are of a known zone, or were placed beside others.
+    pub fn has_common_clock(&self, mark: Mark) -> bool {
+        let source = &self.sources[mark.origin.source.0 as usize];
+        source.shape.is_some() && source.shape == self.clock || source.aligned
+    }
+
+    /// An instant, placed, where it can be compared with those of other sources.
+    pub fn on_common_clock(&self, mark: Mark) -> Option<Timestamp> {
+        self.placed(mark).filter(|_| self.has_common_clock(mark))
+    }
+
     /// The first place of a call.
     pub fn place(&self, call: &Call) -> Mark {
         call.asked.or(call.answered).expect("a call has at least one sighting")

@@ -492,8 +492,15 @@ pub enum StrandFact {
     Trouble(TroubleKind),
     /// An empty tool list has a reason.
     ToolsReason,
-    /// An answer to which, or a cancellation of which, no request was seen; `number` is its id, where that is an integer.
-    Unasked,
+    /// An answer to which no request was seen; `number` is its id, where that is an integer.
+    Unasked {
+        /// Which way it went.
+        direction: Direction,
+        /// It is an error.
+        error: bool,
+    },
+    /// A cancellation of a request that was not seen.
+    Uncancelled,
     /// A GET stream of HTTP+SSE or Streamable HTTP.
     Stream,
     /// A `-32022`, or a client that refused the version.

@@ -373,6 +373,10 @@ impl Correlator {
             let at = events.partition_point(|other| other.mark.origin <= event.mark.origin);
             events.insert(at, event);
         }
+        for list in std::mem::take(&mut self.case.strands[rest as usize].tools) {
+            let strand = home(&self.case.strands, list.mark);
+            self.case.strands[strand as usize].tools.push(list);
+        }
         for call in std::mem::take(&mut self.case.strands[rest as usize].calls) {
             let strand = home(&self.case.strands, self.case.place(&self.case.calls[call as usize]));
             self.case.calls[call as usize].strand = strand;
@@ -386,14 +390,29 @@ impl Correlator {
         }
         let sessions = std::mem::take(&mut self.case.strands[rest as usize].sessions);
         let pids = std::mem::take(&mut self.case.strands[rest as usize].pids);
-        let tools = std::mem::take(&mut self.case.strands[rest as usize].tools);
+        self.share_doubts(rest, &keyed);
         if let [only] = keyed[..] {
             let strand = &mut self.case.strands[only as usize];
             strand.sessions.extend(sessions);
             strand.pids.extend(pids.iter().filter(|pid| !strand.pids.contains(pid)).copied().collect::<Vec<_>>());
-            strand.tools.extend(tools);
         }
     }
+
+    /// What the rest of a source tells of its server takes a proof from each of the runs: it may be about any.
+    fn share_doubts(&mut self, rest: u32, keyed: &[u32]) {
+        let told = self.case.strands[rest as usize].clone();
+        for index in keyed {
+            let strand = &mut self.case.strands[*index as usize];
+            strand.spoke |= told.spoke;
+            strand.serves_tools |= told.serves_tools;
+            strand.tools_changed = later(strand.tools_changed, told.tools_changed);
+            strand.stray_progress = later(strand.stray_progress, told.stray_progress);
+        }
+    }
+}
+
+fn later(one: Option<Mark>, other: Option<Mark>) -> Option<Mark> {
+    one.into_iter().chain(other).max_by_key(|mark| mark.origin)
 }
 
 impl Lane {

@@ -231,8 +231,8 @@ impl Correlator {
                 if let Some(call) = self.latest(strand, direction, id) {
                     let seen = if notification.names_timeout { Seen::TimedOut } else { Seen::Cancelled };
                     self.sight(call, seen, witness, mark, 0);
-                } else if let RpcId::Int(number) = id {
-                    self.strand_event(event, mark, StrandFact::Unasked, number, None);
+                } else {
+                    self.strand_event(event, mark, StrandFact::Uncancelled, 0, None);
                 }
             }
             "notifications/progress" => {

@@ -43,7 +43,7 @@ pub use facts::{
 
 pub use servers::Servers;
 pub use steps::{BEHIND_WORK, ONE_ACTION};
-pub use stray::Stray;
+pub use stray::{Hop, Stray};
 pub use streams::Streams;
 
 use crate::{

@@ -2,6 +2,8 @@
 //!
 //! Only whole quarters of an hour and whole days are considered: a zone, never a skew.
 
+use std::collections::BTreeSet;
+
 use super::{Correlator, SourceFacts};
 use crate::time::{DAY, SECOND, Shape, Timestamp, day_number};
 
@@ -64,22 +66,19 @@ fn place_zone(source: &mut SourceFacts, first: i64, last: i64, windows: &[(i64, 
 
 fn place_day(source: &mut SourceFacts, first: i64, last: i64, windows: &[(i64, i64)]) {
     // A log without dates that runs past midnight begins again at zero; its window is then a whole day.
-    let mut best: Option<(i64, i64)> = None;
-    for (from, to) in windows {
-        for day in
-            day_number(Timestamp(*from)) - 1..=day_number(Timestamp(*to)).min(day_number(Timestamp(*from)) + 7) + 1
-        {
-            let shift = day * DAY;
-            let length = overlap(first.saturating_add(shift), last.saturating_add(shift), windows);
-            if best.is_none_or(|(most, _)| length > most) {
-                best = Some((length, shift));
-            }
-        }
-    }
-    let Some((length, shift)) = best else { return };
-    if length > 0 {
-        source.shift = shift;
-        source.aligned = true;
+    let near = |(from, to): &(i64, i64)| {
+        let from = day_number(Timestamp(*from));
+        // A window of several days holds every time of day more than once: its first days tell as much.
+        from - 1..=day_number(Timestamp(*to)).min(from + 7) + 1
+    };
+    let days: BTreeSet<i64> = windows.iter().flat_map(near).collect();
+    let length = |day: i64| overlap(first.saturating_add(day * DAY), last.saturating_add(day * DAY), windows);
+    let fitting: Vec<(i64, i64)> =
+        days.into_iter().map(|day| (length(day), day)).filter(|(length, _)| *length > 0).collect();
+    if let Some((_, day)) = fitting.iter().copied().rev().max_by_key(|(length, _)| *length) {
+        source.shift = day * DAY;
+        // Several days are a guess: good enough to show, not to conclude from.
+        source.aligned = fitting.len() == 1;
         return;
     }
     let day = windows.first().map_or(0, |(from, _)| day_number(Timestamp(*from))) * DAY;

@@ -17,8 +17,10 @@ impl Correlator {
             event.what == StrandFact::Remark(RemarkKind::HiddenRetry) && event.witness != Witness::Server
         };
         let attempts = self.attempts();
+        let all: i64 = attempts.values().sum();
         let beyond = |event: &&StrandEvent| {
-            let known = event.name.and_then(|name| attempts.get(&name)).copied().unwrap_or(i64::MAX);
+            // A tool that no call names has no attempt; who names none may mean any.
+            let known = event.name.map_or(all, |name| attempts.get(&name).copied().unwrap_or(0));
             counts_attempts(event.what) && event.number > known
         };
         let failed = |call: &Call| call.answer.kind != AnswerKind::Result;

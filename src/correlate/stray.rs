@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::{AnswerKind, Call, Case, Contact, Correlator, Lane, Mark, NONE, StrandEvent, StrandFact};
 use crate::{
     event::{Direction, Origin, RemarkKind, SourceId, is_effect_free},
+    symbol::Symbol,
     time::{MILLISECOND, SECOND, Shape, Stamp, Timestamp},
 };
 
@@ -59,7 +60,7 @@ impl Times {
     fn of(case: &Case, marks: impl Iterator<Item = Mark>) -> Self {
         let mut times = Self::default();
         for mark in marks {
-            match case.placed(mark).filter(|_| case.has_common_clock(mark)) {
+            match case.on_common_clock(mark) {
                 Some(at) => times.placed.push(at),
                 None => times.unplaced = times.unplaced.or(Some(mark)),
             }
@@ -67,6 +68,34 @@ impl Times {
         times.placed.sort_unstable();
         times
     }
+}
+
+/// Which hop recorded a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    source: SourceId,
+    endpoint: Option<Symbol>,
+}
+
+impl Hop {
+    /// The hop of a call.
+    pub fn of(case: &Case, call: &Call) -> Self {
+        let endpoint = case.strands[call.strand as usize].endpoint;
+        Self { source: case.place(call).origin.source, endpoint }
+    }
+
+    fn differs(self, other: Self) -> bool {
+        let elsewhere = self.endpoint.zip(other.endpoint).is_some_and(|(one, other)| one != other);
+        self.source != other.source || elsewhere
+    }
+}
+
+/// A call that may have an effect.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    at: Timestamp,
+    hop: Hop,
+    mark: Mark,
 }
 
 /// What no call accounts for.
@@ -88,8 +117,10 @@ pub struct Stray {
     words: Vec<Span>,
     /// The longest of these spans, in nanoseconds.
     longest: i64,
-    /// When calls that may have an effect were asked, and in which source.
-    asked: Vec<(Timestamp, Mark)>,
+    /// When calls that may have an effect were asked, and where; ascending.
+    asked: Vec<Asked>,
+    /// The same without a time on the common clock: the first of each source.
+    asked_untimed: Vec<Mark>,
     /// The same of sources whose zone nobody knows, by their time within a quarter of an hour: zones differ by whole
     /// quarters. In nanoseconds, ascending.
     local: Vec<i64>,
@@ -131,11 +162,18 @@ impl Stray {
         self.word_sources.iter().copied().filter(move |source| *source != own)
     }
 
-    /// A call that another source than `own` records inside a window: what a gateway sends on may look like another call.
-    pub fn call_within(&self, own: SourceId, from: Timestamp, to: Timestamp) -> Option<Mark> {
-        let first = self.asked.partition_point(|(at, _)| *at < from);
-        let inside = self.asked[first..].iter().take_while(|(at, _)| *at <= to);
-        inside.map(|(_, mark)| *mark).find(|mark| mark.origin.source != own)
+    /// A call that another source, or the same one at another endpoint, records inside a window: what a gateway sends on
+    /// may look like another call.
+    pub fn call_within(&self, own: Hop, from: Timestamp, to: Timestamp) -> Option<Mark> {
+        let (from, to) = (from.0.saturating_sub(SKEW), to.0.saturating_add(SKEW));
+        let first = self.asked.partition_point(|asked| asked.at.0 < from);
+        let inside = self.asked[first..].iter().take_while(|asked| asked.at.0 <= to);
+        inside.filter(|asked| asked.hop.differs(own)).map(|asked| asked.mark).next()
+    }
+
+    /// Calls of other sources that were asked at times which cannot be compared: the first of each.
+    pub fn incomparable_calls(&self, own: SourceId) -> impl Iterator<Item = Mark> {
+        self.asked_untimed.iter().copied().filter(move |mark| mark.origin.source != own)
     }
 
     /// Whether a source whose zone nobody knows tells of something that may lie in a window.
@@ -184,14 +222,6 @@ impl Lane {
     }
 }
 
-impl Case {
-    /// Whether the stamps of a record's source are of a known zone, or were placed beside others.
-    pub fn has_common_clock(&self, mark: Mark) -> bool {
-        let source = &self.sources[mark.origin.source.0 as usize];
-        source.shape.is_some() && source.shape == self.clock || source.aligned
-    }
-}
-
 impl Correlator {
     /// Collects what is left when everything is joined and bound.
     pub(super) fn gather_stray(&mut self) {
@@ -217,6 +247,10 @@ impl Correlator {
             word_sources: each_once(words.iter().map(|span| span.source).chain(self.local_sources())),
             local_sources: self.local_sources(),
             asked: self.requests(),
+            asked_untimed: firsts(
+                self.effectful()
+                    .filter_map(|call| call.asked.filter(|mark| self.case.on_common_clock(*mark).is_none())),
+            ),
             work,
             crashed: self.crashed.clone(),
             longest: words.iter().map(|span| span.to.0.saturating_sub(span.from.0)).max().unwrap_or(0),
@@ -245,17 +279,25 @@ impl Correlator {
         })
     }
 
-    /// When calls that may have an effect were asked, in order.
-    fn requests(&self) -> Vec<(Timestamp, Mark)> {
-        // They are asked for by calls of other sources.
-        if self.case.sources.len() < 2 {
+    /// Calls that may have an effect.
+    fn effectful(&self) -> impl Iterator<Item = &Call> {
+        let effectful = self.case.calls.iter().filter(|call| !is_effect_free(self.case.name(call.method)));
+        effectful.filter(|call| call.direction == Direction::ToServer)
+    }
+
+    /// When they were asked, in order.
+    fn requests(&self) -> Vec<Asked> {
+        let endpoints = self.case.strands.iter().filter_map(|strand| strand.endpoint);
+        // They are asked for by calls of other hops.
+        if self.case.sources.len() < 2 && endpoints.collect::<BTreeSet<Symbol>>().len() < 2 {
             return Vec::new();
         }
-        let effectful = self.case.calls.iter().filter(|call| !is_effect_free(self.case.name(call.method)));
-        let to_server = effectful.filter(|call| call.direction == Direction::ToServer);
-        let mut asked: Vec<(Timestamp, Mark)> =
-            to_server.filter_map(|call| Some((self.case.placed(call.asked?)?, call.asked?))).collect();
-        asked.sort_unstable_by_key(|(at, mark)| (*at, mark.origin));
+        let asked = |call: &Call| {
+            let mark = call.asked?;
+            Some(Asked { at: self.case.on_common_clock(mark)?, hop: Hop::of(&self.case, call), mark })
+        };
+        let mut asked: Vec<Asked> = self.effectful().filter_map(asked).collect();
+        asked.sort_unstable_by_key(|asked| (asked.at, asked.mark.origin));
         asked
     }
 

@@ -43,7 +43,7 @@ fn same_conversation(case: &Case, stream: &Stream, call: &Call) -> bool {
 /// Whether the times leave room for the stream and the call to be open at once. An end that is not known is open; two
 /// sources may differ by a second.
 fn open_beside(case: &Case, stream: &Stream, call: &Call) -> bool {
-    let placed = |mark: Option<Mark>| mark.and_then(|mark| case.placed(mark));
+    let placed = |mark: Option<Mark>| mark.and_then(|mark| case.on_common_clock(mark));
     let same_source = stream.mark.origin.source == case.place(call).origin.source;
     let slack = if same_source { 0 } else { SECOND };
     let before = |one: Option<Timestamp>, other: Option<Timestamp>| {

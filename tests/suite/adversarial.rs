@@ -115,3 +115,10 @@ fn a_request_sent_again_has_no_answer_of_its_own_yet() {
     assert_eq!(call["http"]["statuses"], serde_json::json!([401]), "one status was recorded");
     assert!(call["http"]["complete"].is_null());
 }
+
+#[test]
+fn the_most_cautious_attempt_of_a_leg_decides() {
+    let report = report(&root().join("samples/adversarial/second-attempt-of-a-leg"), ".");
+    let first = calls(&report).iter().find(|call| call["outcome"] == "INPUT_REQUIRED").unwrap();
+    assert_eq!((&first["retry"]["verdict"], &first["retry"]["rule"]), (&"unsafe".into(), &"answered-success".into()));
+}

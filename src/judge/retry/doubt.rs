@@ -9,7 +9,10 @@ use super::{
     Attempt, CallFacts, Caution, Opinion, Outcome, Refusal, hinted_read_only, idempotency_key, input_required,
     invalid_arguments, not_sent, refusal, refusal::window, task_started, unknown_tool,
 };
-use crate::judge::{Condition, Spots};
+use crate::{
+    correlate::Hop,
+    judge::{Condition, Spots},
+};
 
 /// Something that the capture lacks, or has and cannot explain.
 struct Doubt {
@@ -84,12 +87,18 @@ static DOUBTS: &[Doubt] = &[
     },
     Doubt {
         find: |facts| {
-            let own = facts.place().origin.source;
+            let own = Hop::of(facts.case, facts.call);
             Spots::records(window(facts).and_then(|(from, to)| facts.case.stray.call_within(own, from, to)))
         },
         except: BY_NAME,
         own: true,
         condition: "the call at {} is not this one, passed on by a gateway",
+    },
+    Doubt {
+        find: |facts| Spots::records(facts.case.stray.incomparable_calls(facts.place().origin.source)),
+        except: BY_NAME,
+        own: true,
+        condition: "no call of another clock (first: {}) is this one, passed on by a gateway",
     },
     Doubt {
         find: |facts| {

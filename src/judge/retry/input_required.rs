@@ -20,19 +20,21 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     if attempt.outcome != Outcome::InputRequired {
         return None;
     }
-    if let Some(leg) = next_leg(attempt.facts) {
-        return Some(last_leg(attempt.facts, leg));
+    // Several requests with one state are attempts of one leg: the most cautious of them decides.
+    let legs = next_legs(attempt.facts).map(|leg| last_leg(attempt.facts, leg));
+    if let Some(decides) = legs.reduce(|one, other| if other.verdict > one.verdict { other } else { one }) {
+        return Some(decides);
     }
     let condition = "it is continued with its requestState and a new id, instead of being sent again";
     let reason = "The server asked for input before it goes on.";
     Some(Opinion::safe_if(RULE.id, condition, reason, Helps::Yes, attempt.end()))
 }
 
-/// The request that carries the state which this call's answer gave.
-fn next_leg(facts: &CallFacts<'_>) -> Option<u32> {
+/// The requests that carry the state which this call's answer gave.
+fn next_legs(facts: &CallFacts<'_>) -> impl Iterator<Item = u32> {
     let state = facts.call.state_given;
-    let calls = &facts.run?.run.calls;
-    calls.iter().copied().find(|index| {
+    let calls = facts.run.into_iter().flat_map(|run| &run.run.calls);
+    calls.copied().filter(move |index| {
         let call = &facts.case.calls[*index as usize];
         *index != facts.index && state != 0 && call.state_sent == state
     })
@@ -42,7 +44,8 @@ fn next_leg(facts: &CallFacts<'_>) -> Option<u32> {
 fn last_leg(facts: &CallFacts<'_>, first: u32) -> Opinion {
     let mut leg = CallFacts::new(facts.case, facts.run, first);
     for _ in 0..16 {
-        match next_leg(&leg) {
+        let next = next_legs(&leg).next();
+        match next {
             Some(next) if next != facts.index => leg = CallFacts::new(facts.case, facts.run, next),
             _ => break,
         }

@@ -89,9 +89,7 @@ pub(super) fn window(facts: &CallFacts<'_>) -> Option<(Timestamp, Timestamp)> {
 
 /// When it was asked and answered, as far as the common clock tells.
 fn ends(facts: &CallFacts<'_>) -> (Option<Timestamp>, Option<Timestamp>) {
-    let place = |mark: Option<Mark>| {
-        mark.filter(|mark| facts.case.has_common_clock(*mark)).and_then(|mark| facts.case.placed(mark))
-    };
+    let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.on_common_clock(mark));
     (place(facts.call.asked), place(facts.call.answered))
 }
 
@@ -140,12 +138,15 @@ fn took_long(facts: &CallFacts<'_>) -> bool {
 }
 
 /// How long the answer took, in nanoseconds: between the stamps, or as long as any record says. A record of both ends
-/// with one stamp alone knows no duration.
+/// with one stamp alone knows no duration, nor do the clocks of two sources, nor one that went back.
 pub(super) fn took(facts: &CallFacts<'_>) -> Option<i64> {
     let call = facts.call;
-    let (asked, answered) = call.asked.zip(call.answered).filter(|(asked, answered)| asked != answered).unzip();
-    let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.placed(mark));
-    let between = place(answered).zip(place(asked)).map(|(answered, asked)| answered.0.saturating_sub(asked.0));
+    let ends = call
+        .asked
+        .zip(call.answered)
+        .filter(|(asked, answered)| asked != answered && asked.origin.source == answered.origin.source);
+    let between = ends.and_then(|(asked, answered)| Some(answered.at?.0.saturating_sub(asked.at?.0)));
+    let between = between.filter(|between| *between >= 0);
     let recorded = facts.http.filter(|http| http.took != NONE).map(|http| i64::from(http.took) * MILLISECOND);
     between.max(recorded)
 }
@@ -162,17 +163,20 @@ pub(super) fn speaks_of_an_answer(wording: Wording) -> bool {
     )
 }
 
+/// Whether the answer, or anything beside it, says that the request was at work: a wait, words about an answer behind, an
+/// upstream that was lost, a receipt.
+fn began_behind(facts: &CallFacts<'_>) -> bool {
+    let told = speaks_of_an_answer(facts.call.answer.wording) || upstream_lost(facts);
+    told || facts.receipt().is_some() || took_long(facts)
+}
+
 fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
     let http = facts.http?;
     let answer = &facts.call.answer;
     // A hop's log that names another status of the upstream shows that somebody else did more than refuse.
     let upstream = facts.first(Seen::ForwardedOnce).map(|row| row.number);
     let other = upstream.is_some_and(|status| status != 0 && status != i32::from(http.status));
-    if other || http.behind || speaks_of_an_answer(answer.wording) || upstream_lost(facts) || facts.receipt().is_some()
-    {
-        return None;
-    }
-    if took_long(facts) {
+    if other || http.behind || began_behind(facts) {
         return None;
     }
     let single = upstream.is_some_and(|status| status == i32::from(http.status));
@@ -208,9 +212,9 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
     let answer = &facts.call.answer;
     // Only an exchange of its own ties an error without id to this request.
     let own_exchange = facts.http.is_some() && answer.foreign_id;
-    if outcome == Outcome::JsonRpcError && answer.has_code {
+    if outcome == Outcome::JsonRpcError && answer.has_code && !began_behind(facts) {
         match answer.code {
-            -32700 | -32600 if own_exchange && !took_long(facts) => return Some(Refusal::Unreadable),
+            -32700 | -32600 if own_exchange => return Some(Refusal::Unreadable),
             -32601 if facts.method == "tools/call" => return method_not_found(facts),
             _ => {}
         }

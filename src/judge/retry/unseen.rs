@@ -15,7 +15,7 @@ pub(super) fn gaps(facts: &CallFacts<'_>, refusal: Refusal) -> Vec<Condition> {
         let spots = Spots::records(facts.call.answered).unwrap_or(Spots::Nowhere);
         gaps.push(Condition::at("the body of its answer, which was not captured ({}), holds no result", spots));
     }
-    if matches!(refusal, Refusal::AtTheDoor { .. } | Refusal::Unreadable) && took(facts).is_none() {
+    if by_answer && took(facts).is_none() {
         gaps.push("it was refused at once (no duration is on record)".into());
     }
     gaps.extend(stream(facts));

@@ -235,6 +235,9 @@ impl Correlator {
     ) {
         let only = self.only_open(strand, opposite(direction));
         let Some(call) = only.filter(|_| direction == Direction::ToClient) else {
+            if message.direction != Some(Direction::ToClient) {
+                self.strand_event(event, mark, StrandFact::Unreadable, 0, None);
+            }
             let what = StrandFact::Remark(RemarkKind::ParseFailure);
             self.strand_event(event, mark, what, 0, None);
             return;

@@ -499,6 +499,8 @@ pub enum StrandFact {
         /// It is an error.
         error: bool,
     },
+    /// What may have been a request, and cannot be read.
+    Unreadable,
     /// A cancellation of a request that was not seen.
     Uncancelled,
     /// A GET stream of HTTP+SSE or Streamable HTTP.

@@ -26,8 +26,9 @@ impl Correlator {
         let failed = |call: &Call| call.answer.kind != AnswerKind::Result;
         let timed_out = self.surplus(RemarkKind::TimedOut, |call| self.may_have_timed_out(call));
         let told = [RemarkKind::CallFailed, RemarkKind::HttpStatus].map(|kind| self.surplus(kind, failed));
+        let succeeded = self.surplus(RemarkKind::CallSucceeded, |call| call.answer.kind == AnswerKind::Result);
         let counted = events().filter(|event| resends(event) || beyond(event)).map(|event| event.mark);
-        counted.chain(timed_out).chain(told.into_iter().flatten()).collect()
+        counted.chain(timed_out).chain(succeeded).chain(told.into_iter().flatten()).collect()
     }
 
     /// How often each tool was called, POSTs counted where they are recorded.

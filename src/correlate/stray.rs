@@ -107,6 +107,8 @@ pub struct Stray {
     pub posts: Vec<Mark>,
     /// Answers and cancellations of requests that nobody recorded, so that calls are missing: the first of each source.
     pub orphans: Vec<Mark>,
+    /// What may have been requests, and cannot be read: the first of each source.
+    pub unreadable: Vec<Mark>,
     /// A client, or a layer below it, tells of attempts that no call can be: the first of each source.
     pub retold: Vec<Mark>,
     /// A server tells of work, and names neither its call nor a time on the common clock.
@@ -240,6 +242,7 @@ impl Correlator {
             broken: Times::of(&self.case, broken.map(|event| event.mark)),
             posts: firsts(self.unaccounted(&self.post_rows).into_iter().chain(self.uncompared)),
             orphans: firsts(self.orphans()),
+            unreadable: firsts(events().filter(|event| event.what == StrandFact::Unreadable).map(|event| event.mark)),
             retold: firsts(self.retold()),
             unplaced: self.unplaced(&at_work),
             timeless: self.timeless.clone(),

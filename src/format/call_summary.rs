@@ -68,7 +68,8 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
         call: line.call,
         revision: line.revision,
         outcome: line.outcome,
-        posts: line.posts,
+        // Who counts none and failed otherwise than on connecting had begun to send.
+        posts: line.posts.filter(|posts| *posts > 0 || !line.broke),
         statuses: record
             .arena
             .alloc_slice_copy(line.statuses.get(line.statuses.len().saturating_sub(8)..).unwrap_or(&[])),
@@ -110,6 +111,8 @@ struct Line<'a> {
     bad_stamp: bool,
     cancelled: bool,
     timed_out: bool,
+    /// The failure that it names may have come behind a connection.
+    broke: bool,
 }
 
 impl<'a> Line<'a> {
@@ -149,6 +152,7 @@ impl<'a> Line<'a> {
                 let reason = reason.unwrap_or("").to_ascii_lowercase();
                 self.timed_out = ["timeout", "timed out", "deadline"].iter().any(|word| reason.contains(word));
             }
+            "error" | "cause" | "errorMessage" => self.broke |= value.word().is_some_and(is_no_failed_connection),
             "runId" => self.keys.run = value.word(),
             "sessionId" => self.keys.session = value.word(),
             "startedAt" => self.started = self.stamp(value),
@@ -162,6 +166,22 @@ impl<'a> Line<'a> {
         self.bad_stamp |= stamp.is_none() && !value.is_null();
         stamp
     }
+}
+
+/// Whether words about a failure do not say that there was no connection.
+fn is_no_failed_connection(words: &str) -> bool {
+    const NO_CONNECTION: [&str; 8] = [
+        "econnrefused",
+        "enotfound",
+        "eai_again",
+        "enetunreach",
+        "ehostunreach",
+        "getaddrinfo",
+        "refused",
+        "certificate",
+    ];
+    let words = words.to_ascii_lowercase();
+    !words.is_empty() && !NO_CONNECTION.iter().any(|cause| words.contains(cause))
 }
 
 /// `@scope/client@1.2.0` without its version.

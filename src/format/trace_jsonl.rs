@@ -164,7 +164,8 @@ impl<'a> Line<'a> {
             }
             Carried::Many(rpcs) => rpcs,
             // An HTTP body that is no JSON is still the answer of that exchange; its status is the fact.
-            Carried::Text if self.http.is_some() => {
+            // What goes to the server may have been a request.
+            Carried::Text if self.http.is_some() || self.direction == Some(Direction::ToServer) => {
                 one = [Rpc::Malformed];
                 &one
             }

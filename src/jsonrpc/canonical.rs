@@ -179,22 +179,47 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
     }
 }
 
-/// The number, object or array that a text spells.
+/// The same for texts that differ in case and white space only.
+fn plain(text: &str) -> Digest {
+    let words = text.split_ascii_whitespace().enumerate();
+    let bytes: Bytes = words
+        .flat_map(|(index, word)| (index > 0).then_some(b' ').into_iter().chain(word.bytes()))
+        .map(|byte| byte.to_ascii_lowercase())
+        .collect();
+    digest_bytes(b's', &bytes)
+}
+
+/// The number, object or array that a text spells, else the text in its plainest spelling.
 fn spelled(text: &str) -> Option<Digest> {
-    match text.as_bytes().first()? {
+    match text.as_bytes().first().copied().unwrap_or_default() {
         b'-' | b'0'..=b'9' if text.len() <= 24 => text.parse::<f64>().ok().map(float),
         b'{' | b'[' => of_value(text).ok().map(|canonical| canonical.digest),
         _ => None,
     }
+    .or_else(|| Some(plain(text)))
 }
 
 /// What log writers put where they took something out.
 fn is_mask(text: &str) -> bool {
-    const BEGINNINGS: [&str; 8] =
-        ["***", "[redacted", "<redacted", "redacted", "[masked", "<masked", "[hidden", "[filtered"];
+    const BEGINNINGS: [&str; 13] = [
+        "***",
+        "[redacted",
+        "<redacted",
+        "(redacted",
+        "redacted",
+        "[masked",
+        "<masked",
+        "[hidden",
+        "<hidden",
+        "[filtered",
+        "<filtered",
+        "xxxx",
+        "####",
+    ];
+    const ENDS: [&str; 6] = ["truncated]", "truncated>", "...", "…", "more characters", "more chars"];
     let starts = |mask: &str| text.get(..mask.len()).is_some_and(|start| start.eq_ignore_ascii_case(mask));
-    let begins = matches!(text.as_bytes().first(), Some(b'*' | b'[' | b'<' | b'r' | b'R'));
-    begins && BEGINNINGS.iter().any(|mask| starts(mask)) || text.ends_with("truncated]") || text.ends_with("truncated>")
+    let begins = matches!(text.as_bytes().first(), Some(b'*' | b'[' | b'<' | b'(' | b'#' | b'r' | b'R' | b'x' | b'X'));
+    begins && BEGINNINGS.iter().any(|mask| starts(mask)) || ENDS.iter().any(|end| text.ends_with(end))
 }
 
 /// Order of keys does not matter, and of a repeated key the last value counts.
@@ -255,8 +280,8 @@ impl Pairs {
 
 /// A query has no types: digits are a number, as arguments nearly always have them.
 fn query_value(value: &str) -> Digest {
-    let plain = value.replace('+', " ");
-    canonical(&plain).map_or_else(|_| digest_bytes(b's', plain.as_bytes()), |canonical| canonical.digest)
+    let text = value.replace('+', " ");
+    canonical(&text).map_or_else(|_| plain(&text), |canonical| canonical.digest)
 }
 
 /// Names under which an idempotency key is passed: `idempotency_key`, `idempotencyKey`, `Idempotency-Key`, `client_token`, `request_token`.

@@ -97,7 +97,9 @@ impl<'a> Selected<'a> {
     }
 
     fn in_window(&self, call: &Call) -> bool {
-        match (call.asked.or(call.answered), call.answered.or(call.asked)) {
+        // An end without a time does not make a call last for ever.
+        let ended = call.answered.filter(|mark| mark.at.is_some() || call.asked.is_none_or(|asked| asked.at.is_none()));
+        match (call.asked.or(call.answered), ended.or(call.asked)) {
             (Some(first), Some(last)) => self.meets(first, last),
             _ => true,
         }

@@ -154,7 +154,7 @@ fn a_message_on_a_stream_beside_it_may_be_about_it() {
     let told =
         json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "paid"}});
     let asked = json!({"jsonrpc": "2.0", "id": 77, "method": "elicitation/create", "params": {}});
-    let condition = "no message on the event stream at a.har#1 is about it";
+    let condition = "no message on an event stream beside it (first: a.har#1) is about it";
     for message in [&told, &asked] {
         assert_eq!(verdict(&[stream(9000, message), refused()]), ("safe-if".to_owned(), condition.to_owned()));
     }

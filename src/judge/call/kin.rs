@@ -13,12 +13,12 @@ use super::{CallFacts, EffectClass, effect_class, facts_of, if_reached};
 use crate::{
     correlate::{Call, Case, Key, Strand},
     event::{Direction, Pairs},
-    judge::{RunFacts, retry},
+    judge::{RunFacts, retry, run::akin},
     symbol::Symbol,
 };
 
-/// The calls that may have an effect, by method and target.
-pub(in crate::judge) struct Kin(FxHashMap<(Symbol, Option<Symbol>), Group>);
+/// The calls that may have an effect, by method.
+pub(in crate::judge) struct Kin(FxHashMap<Symbol, Group>);
 
 #[derive(Default)]
 struct Group {
@@ -42,7 +42,7 @@ impl Kin {
         for (index, call) in (0_u32..).zip(&case.calls) {
             let undeclared = effect_class(case.name(call.method)) == EffectClass::Undeclared;
             if undeclared && call.direction == Direction::ToServer {
-                kin.0.entry((call.method, call.target)).or_default().calls.push(index);
+                kin.0.entry(call.method).or_default().calls.push(index);
             }
         }
         kin
@@ -51,15 +51,19 @@ impl Kin {
     /// A call that may be of the same operation and may have acted; those of the recorded operation are judged there.
     pub(in crate::judge) fn beside(&self, runs: &[RunFacts<'_>], facts: &CallFacts<'_>) -> Option<(u32, Kinship)> {
         let (case, call) = (facts.case, facts.call);
-        let group = self.0.get(&(call.method, call.target)).filter(|group| group.calls.len() > 1)?;
+        let group = self.0.get(&call.method).filter(|group| group.calls.len() > 1)?;
         let acted = group.acted.get_or_init(|| Acted::of(case, runs, &group.calls));
         let own = One::of(case, facts.index);
-        let unrecorded = if recorded(call) { &acted.unrecorded } else { &acted.all };
-        if let Some(near) = unrecorded.in_run(call.run, own) {
+        let unrecorded: Vec<&Pool> = acted.unrecorded(call).collect();
+        if let Some(near) = unrecorded.iter().find_map(|pool| pool.in_run(call.run, own)) {
             return Some((near, Kinship::SameRun));
         }
-        let any = acted.like(call, own).or_else(|| unrecorded.not_apart(&Servers::of(case, call), own));
-        any.map(|other| (other, Kinship::Possible))
+        let servers = Servers::of(case, call);
+        let other = acted
+            .like(call, own)
+            .or_else(|| acted.renamed(case, call, own))
+            .or_else(|| unrecorded.iter().find_map(|pool| pool.not_apart(&servers, own)));
+        other.map(|other| (other, Kinship::Possible))
     }
 }
 
@@ -98,17 +102,28 @@ impl Two {
     }
 }
 
+/// What a call is about: the name of its tool, where it is on record.
+type Target = Option<Symbol>;
+
+/// At most so many names of tools are kept of one wish.
+const NAMES: usize = 16;
+
 /// Calls that may have acted, by what another call can be compared with.
 #[derive(Default)]
 struct Acted {
-    all: Pool,
+    /// All of one tool; those of no name are nobody's, and so anybody's.
+    all: FxHashMap<Target, Pool>,
     /// Those of which nobody recorded the arguments.
-    unrecorded: Pool,
+    unrecorded: FxHashMap<Target, Pool>,
+    everyone: Pool,
+    /// By tool and arguments.
     by_args: FxHashMap<Key, Two>,
     /// By one member of the arguments, by their only one, and by two of them.
-    by_pair: FxHashMap<u32, Two>,
-    by_only_pair: FxHashMap<u32, Two>,
-    by_two_pairs: FxHashMap<(u32, u32), Two>,
+    by_pair: FxHashMap<(Target, u32), Two>,
+    by_only_pair: FxHashMap<(Target, u32), Two>,
+    by_two_pairs: FxHashMap<(Target, u32, u32), Two>,
+    /// By all members, whatever the tool: each name once.
+    by_members: FxHashMap<Pairs, Vec<(Target, Two)>>,
 }
 
 impl Acted {
@@ -121,39 +136,68 @@ impl Acted {
             if if_reached(&facts).is_none_or(|opinion| opinion.verdict == retry::Caution::Safe) {
                 continue;
             }
-            let one = One::of(case, index);
-            acted.all.add(case, facts.call, one);
-            if recorded(facts.call) {
-                acted.add_arguments(facts.call, one);
+            let (call, one) = (facts.call, One::of(case, index));
+            acted.everyone.add(case, call, one);
+            acted.all.entry(call.target).or_default().add(case, call, one);
+            if recorded(call) {
+                acted.add_arguments(call, one);
             } else {
-                acted.unrecorded.add(case, facts.call, one);
+                acted.unrecorded.entry(call.target).or_default().add(case, call, one);
             }
         }
         acted
     }
 
     fn add_arguments(&mut self, call: &Call, one: One) {
+        let target = call.target;
         self.by_args.entry(call.args).or_default().add(one);
         for pair in pairs(call.pairs) {
-            self.by_pair.entry(pair).or_default().add(one);
+            self.by_pair.entry((target, pair)).or_default().add(one);
         }
         if let [only] = pairs(call.pairs).collect::<Vec<_>>()[..] {
-            self.by_only_pair.entry(only).or_default().add(one);
+            self.by_only_pair.entry((target, only)).or_default().add(one);
         }
-        for two in twos(call.pairs) {
-            self.by_two_pairs.entry(two).or_default().add(one);
+        for (first, second) in twos(call.pairs) {
+            self.by_two_pairs.entry((target, first, second)).or_default().add(one);
         }
+        if !call.pairs.is_empty() {
+            let names = self.by_members.entry(call.pairs).or_default();
+            match names.iter().position(|(name, _)| *name == target) {
+                Some(at) => names[at].1.add(one),
+                None if names.len() < NAMES => names.push((target, Two([Some(one), None]))),
+                None => {}
+            }
+        }
+    }
+
+    /// The calls whose arguments cannot be told from those of a call, because one of both did not record them, or not
+    /// even its tool.
+    fn unrecorded(&self, call: &Call) -> impl Iterator<Item = &Pool> {
+        let pools = if recorded(call) { &self.unrecorded } else { &self.all };
+        let nameless = call.target.and_then(|_| self.all.get(&None));
+        let everyone = Some(&self.everyone).filter(|_| call.target.is_none());
+        pools.get(&call.target).into_iter().chain(nameless).chain(everyone)
     }
 
     /// A call with the same arguments, or with arguments that repeat most of these ([`Pairs::repeats`]). They make one
     /// wish, whichever name or address its server has there.
     fn like(&self, call: &Call, own: One) -> Option<u32> {
         let other = |two: Option<&Two>| two.and_then(|two| two.other_than(own));
-        let alone = call.pairs.len() == 1;
+        let (target, alone) = (call.target, call.pairs.len() == 1);
         other(self.by_args.get(&call.args))
-            .or_else(|| twos(call.pairs).find_map(|two| other(self.by_two_pairs.get(&two))))
-            .or_else(|| pairs(call.pairs).find_map(|pair| other(self.by_only_pair.get(&pair))))
-            .or_else(|| pairs(call.pairs).filter(|_| alone).find_map(|pair| other(self.by_pair.get(&pair))))
+            .or_else(|| twos(call.pairs).find_map(|(one, two)| other(self.by_two_pairs.get(&(target, one, two)))))
+            .or_else(|| pairs(call.pairs).find_map(|pair| other(self.by_only_pair.get(&(target, pair)))))
+            .or_else(|| pairs(call.pairs).filter(|_| alone).find_map(|pair| other(self.by_pair.get(&(target, pair)))))
+    }
+
+    /// A call with the same arguments of a tool with an akin name: a gateway puts the name of its server before it.
+    fn renamed(&self, case: &Case, call: &Call, own: One) -> Option<u32> {
+        let names = self.by_members.get(&call.pairs)?;
+        let target = call.target?;
+        let mut like = names
+            .iter()
+            .filter(|(name, _)| name.is_some_and(|name| name != target && akin(case.name(name), case.name(target))));
+        like.find_map(|(_, two)| two.other_than(own))
     }
 }
 

@@ -46,6 +46,12 @@ static DOUBTS: &[Doubt] = &[
         condition: "no answer to, or cancellation of, a request that is not on record (first: {}) is about another attempt of it",
     },
     Doubt {
+        find: |facts| Spots::records(facts.case.stray.unreadable.iter().copied()),
+        except: &[],
+        own: false,
+        condition: "no message that cannot be read (first: {}) is another attempt of it",
+    },
+    Doubt {
         find: |facts| Spots::records(facts.case.stray.posts.iter().copied()),
         except: &[],
         own: false,
@@ -55,25 +61,25 @@ static DOUBTS: &[Doubt] = &[
         find: |facts| Spots::records(facts.case.stray.retold.iter().copied()),
         except: &[],
         own: false,
-        condition: "what {} tells of is no other attempt of it",
+        condition: "no attempt, failure or repetition that a client tells of (first: {}) is another attempt of it",
     },
     Doubt {
         find: |facts| Spots::records(facts.case.stray.unplaced),
         except: &[unknown_tool::RULE.id, invalid_arguments::RULE.id],
         own: true,
-        condition: "the work of which {} tells, without a call and a time, was not done for it",
+        condition: "no work without a call and a time (first: {}) was done for it",
     },
     Doubt {
         find: |facts| Spots::records(facts.case.stray.crashes_elsewhere(facts.place().origin.source)),
         except: &[],
         own: true,
-        condition: "the crash at {}, whose time is not told, was not during it",
+        condition: "no crash without a time (first: {}) was during it",
     },
     Doubt {
         find: |facts| Spots::records(facts.case.stray.broken.unplaced().filter(|_| facts.http.is_some())),
         except: BY_NAME,
         own: true,
-        condition: "what {} tells of an upstream is about another request",
+        condition: "nothing that a proxy tells of an upstream without a time (first: {}) is about it",
     },
     Doubt {
         find: |facts| {
@@ -92,13 +98,13 @@ static DOUBTS: &[Doubt] = &[
         },
         except: BY_NAME,
         own: true,
-        condition: "the call at {} is not this one, passed on by a gateway",
+        condition: "no call that another hop recorded in its time (first: {}) is this one, passed on",
     },
     Doubt {
         find: |facts| Spots::records(facts.case.stray.incomparable_calls(facts.place().origin.source)),
         except: BY_NAME,
         own: true,
-        condition: "no call of another clock (first: {}) is this one, passed on by a gateway",
+        condition: "no call of another clock (first: {}) is this one, passed on",
     },
     Doubt {
         find: |facts| {

@@ -1,6 +1,6 @@
 //! The server wants the user to visit a page first.
 
-use super::{Attempt, Doc, Helps, Opinion, RetryRule};
+use super::{Attempt, Doc, Helps, Opinion, RetryRule, refusal};
 
 /// See [`RetryRule::doc`].
 pub(super) static RULE: RetryRule = RetryRule {
@@ -17,7 +17,8 @@ pub(super) static RULE: RetryRule = RetryRule {
 
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     let answer = &attempt.facts.call.answer;
-    if !answer.has_code || answer.code != -32042 || !attempt.facts.contacts.is_empty() {
+    let begun = refusal::began(attempt.facts) || !attempt.facts.contacts.is_empty();
+    if !answer.has_code || answer.code != -32042 || begun {
         return None;
     }
     let reason = "The server stopped it until an elicitation is completed.";

@@ -317,7 +317,7 @@ pub(super) fn possibly_the_same(own: Opinion, other: &CallFacts<'_>, kinship: Ki
             Opinion { verdict: Caution::Unknown, conditions: Vec::new(), reason: reason.into(), proof, ..own }
         }
         Kinship::Possible => {
-            let text = "the call of this tool at {}, which may have taken effect, was no attempt of the same operation";
+            let text = "no other call that may have taken effect (first: {}) was an attempt of the same operation";
             own.under(vec![Condition::at(text, Spots::Records(vec![other.place()]))])
         }
     }

@@ -1,7 +1,7 @@
 //! A gateway or server said "later" without a sign of having begun.
 
+use super::{AT_ONCE, refusal, took, unreached};
 use super::{Attempt, Doc, Helps, Opinion, RetryRule};
-use super::{refusal, unreached};
 use crate::{
     correlate::{NONE, Seen},
     judge::call::EffectClass,
@@ -25,7 +25,9 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     let http = facts.http.filter(|http| matches!(http.status, 429 | 503) && http.retry_after != NONE)?;
     let broken = refusal::speaks_of_an_answer(facts.call.answer.wording);
     let begun = facts.receipt().is_some() || facts.has(Seen::UpstreamBroken) || facts.has(Seen::ForwardedAgain);
-    if broken || begun || facts.class == EffectClass::None || unreached(attempt) {
+    // Who waited, or answers under the request's own id, may have begun.
+    let waited = took(facts).is_some_and(|took| took > AT_ONCE) || facts.call.answer.echoes_id;
+    if broken || begun || waited || facts.class == EffectClass::None || unreached(attempt) {
         return None;
     }
     let condition = "the layer that answered rejects before any work begins";

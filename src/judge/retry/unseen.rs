@@ -25,7 +25,7 @@ pub(super) fn gaps(facts: &CallFacts<'_>, refusal: Refusal) -> Vec<Condition> {
 /// A message on an event stream may be about any call that ran while the stream was open.
 fn stream(facts: &CallFacts<'_>) -> Option<Condition> {
     let spots = Spots::records(facts.case.streams.beside(facts.case, facts.call))?;
-    Some(Condition::at("no message on the event stream at {} is about it", spots))
+    Some(Condition::at("no message on an event stream beside it (first: {}) is about it", spots))
 }
 
 /// The conditions that the record of an attempt leaves open.

@@ -47,7 +47,8 @@ pub(super) fn names_akin(facts: &RunFacts<'_>, list: &ToolsFacts, target: Symbol
     list.tools.iter().any(|tool| akin(facts.case.name(tool.name), target))
 }
 
-fn akin(one: &str, other: &str) -> bool {
+/// Whether two names may be one tool's: another spelling, or one of them with a prefix or suffix.
+pub(in crate::judge) fn akin(one: &str, other: &str) -> bool {
     let (one, other) = (one.trim().to_lowercase(), other.trim().to_lowercase());
     let (long, short) = if one.len() > other.len() { (&one, &other) } else { (&other, &one) };
     let parted = |rest: Option<&str>, at: fn(&str) -> Option<char>| {

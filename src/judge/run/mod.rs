@@ -10,6 +10,7 @@ mod stop;
 
 pub(super) use facts::exit_evidence;
 pub use facts::{Coverage, Exit, RunFacts};
+pub(super) use listed::akin;
 pub use questions::{Answer, Question};
 pub use stop::{Owner, Stop};
 

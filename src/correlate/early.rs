@@ -147,13 +147,8 @@ impl Correlator {
         }
         // An id that is no number is one that no call has.
         let number = if let RpcId::Int(id) = answer.id { id } else { i64::MIN };
-        let event = StrandEvent {
-            what: StrandFact::Unasked,
-            witness: answer.witness,
-            mark: answer.mark,
-            number,
-            name: None,
-        };
+        let event =
+            StrandEvent { what: StrandFact::Unasked, witness: answer.witness, mark: answer.mark, number, name: None };
         let events = &mut self.case.strands[answer.strand as usize].events;
         let at = events.partition_point(|other| other.mark.origin <= event.mark.origin);
         events.insert(at, event);
@@ -169,7 +164,10 @@ mod tests {
     };
 
     fn mark(at: Option<i64>) -> Mark {
-        Mark { origin: Origin { source: SourceId(0), record: std::num::NonZeroU32::MIN, offset: 0 }, at: at.map(Timestamp) }
+        Mark {
+            origin: Origin { source: SourceId(0), record: std::num::NonZeroU32::MIN, offset: 0 },
+            at: at.map(Timestamp),
+        }
     }
 
     fn group(questions: &[(i64, i64)], answered: &[Option<i64>]) -> Group {

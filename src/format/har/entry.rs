@@ -285,6 +285,8 @@ impl<'a> Read<'a> {
             answered.messages.clear();
         } else if self.asked.is_lost() {
             sink.notice(NoticeKind::LostRequest, record.origin);
+        } else if self.asked.method == "POST" && self.asked.sent.contains(&Rpc::Malformed) {
+            sink.notice(NoticeKind::NoRequest, record.origin);
         }
         let keys = self.keys(&answered, mcp);
         let Self { at, ended, asked, given, entry } = self;
@@ -574,14 +576,18 @@ mod tests {
     #[test]
     fn a_request_that_was_not_captured() {
         let arena = Bump::new();
-        let lost = |body: &str| {
+        let noticed = |body: &str, kind: NoticeKind| {
             let text = post(&response(504, "", "")).replace(&format!("\"text\":\"{CALL}\""), body);
             let sink = read(arena.alloc_str(&text), &arena);
-            sink.notices.iter().any(|notice| notice.kind == NoticeKind::LostRequest)
+            sink.notices.iter().any(|notice| notice.kind == kind)
         };
+        let lost = |body: &str| noticed(body, NoticeKind::LostRequest);
+        let none = |body: &str| noticed(body, NoticeKind::NoRequest);
         let whole = format!("\"text\":\"{CALL}\"");
         assert!(!lost(&whole));
         assert!(lost("\"x\":0") && lost("\"text\":\"\"") && lost(&whole.replace(":3", "")));
+        // What is no JSON and was recorded whole asked for nothing, and is told.
+        assert!(none("\"text\":\"{not json\"") && !none(&whole) && !lost("\"text\":\"{not json\""));
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl Correlator {
     }
 
     /// Literal ids that SDKs put where the request's id could not be read.
-    fn is_placeholder(&self, id: RpcId) -> bool {
+    pub(super) fn is_placeholder(&self, id: RpcId) -> bool {
         matches!(id, RpcId::Text(text) if matches!(self.case.symbols.name(text), "server-error" | ""))
     }
 
@@ -155,32 +155,15 @@ impl Correlator {
         http.behind |= meta.behind;
     }
 
-    /// What an answer is, given the method it answers. Envelope is judged before result.
+    /// What an answer is, given the method it answers.
     pub(super) fn classify(&mut self, call: u32, answer: &Answer<'_>, thin: bool) -> AnswerFacts {
         let is_call = self.case.symbols.name(self.case.calls[call as usize].method) == "tools/call";
-        let mut facts = AnswerFacts { author: Author::Server, ..AnswerFacts::default() };
-        match (answer.result, answer.error) {
-            (Some(shape), None) if answer.version_ok => {
-                facts.kind = if thin { thin_result(shape, is_call) } else { result_kind(shape, is_call) };
-                facts.wording = shape.wording;
-                // An SDK that does not enter a function answers in words: whatever stands beside them is the tool's own.
-                if shape.beside && matches!(shape.wording, Wording::UnknownTool | Wording::ArgumentValidation) {
-                    facts.wording = Wording::Other;
-                }
-                facts.names_target = self.names_target(call, answer.named);
-            }
-            (None, Some(error)) if answer.version_ok && valid_error(&error, thin) => {
-                facts.kind = AnswerKind::Error;
-                note_error(&mut facts, &error);
-                facts.names_target = !error.beside && self.names_target(call, error.named);
-            }
-            (_, error) => {
-                facts.kind = AnswerKind::InvalidEnvelope;
-                if let Some(error) = error {
-                    note_error(&mut facts, &error);
-                }
-            }
-        }
+        let mut facts = facts_of(answer, is_call, thin);
+        facts.names_target = match (facts.kind, answer.error) {
+            (AnswerKind::InvalidEnvelope, _) => false,
+            (_, Some(error)) => !error.beside && self.names_target(call, error.named),
+            (_, None) => self.names_target(call, answer.named),
+        };
         facts
     }
 
@@ -286,6 +269,32 @@ pub(super) fn answered_as(witness: Witness, direction: Direction) -> Seen {
         (Witness::Client, Direction::ToClient) | (Witness::Server, Direction::ToServer) => Seen::Delivered,
         _ => Seen::Responded,
     }
+}
+
+/// What an answer is by itself. Envelope is judged before result.
+pub(super) fn facts_of(answer: &Answer<'_>, is_call: bool, thin: bool) -> AnswerFacts {
+    let mut facts = AnswerFacts { author: Author::Server, ..AnswerFacts::default() };
+    match (answer.result, answer.error) {
+        (Some(shape), None) if answer.version_ok => {
+            facts.kind = if thin { thin_result(shape, is_call) } else { result_kind(shape, is_call) };
+            facts.wording = shape.wording;
+            // An SDK that does not enter a function answers in words: whatever stands beside them is the tool's own.
+            if shape.beside && matches!(shape.wording, Wording::UnknownTool | Wording::ArgumentValidation) {
+                facts.wording = Wording::Other;
+            }
+        }
+        (None, Some(error)) if answer.version_ok && valid_error(&error, thin) => {
+            facts.kind = AnswerKind::Error;
+            note_error(&mut facts, &error);
+        }
+        (_, error) => {
+            facts.kind = AnswerKind::InvalidEnvelope;
+            if let Some(error) = error {
+                note_error(&mut facts, &error);
+            }
+        }
+    }
+    facts
 }
 
 /// A result whose body was redacted or shown as a program's own notation: only `isError` may be known.

@@ -306,7 +306,43 @@ impl Correlator {
                 self.sight(call, seen, witness, mark, 0);
             }
         }
+        for method in ["initialize", "server/discover"] {
+            self.bind_handshakes(method);
+        }
     }
+
+    /// A client that starts a server again and again gives up one handshake after the other. Where it says so as often
+    /// as handshakes were left open, the first word is about the first of them.
+    fn bind_handshakes(&mut self, method: &str) {
+        let Some(method) = self.case.symbols.get(method) else { return };
+        let events = self.case.strands.iter().flat_map(|strand| &strand.events);
+        let told = events.filter(|event| {
+            event.witness == Witness::Client
+                && event.what == StrandFact::Remark(RemarkKind::TimedOut)
+                && event.name == Some(method)
+        });
+        let mut told: Vec<Mark> = told.map(|event| event.mark).collect();
+        told.sort_unstable_by_key(|mark| mark.origin);
+        let calls = (0..).zip(&self.case.calls).filter(|(_, call)| {
+            call.run != NONE
+                && call.method == method
+                && call.direction == Direction::ToServer
+                && call.answered.is_none()
+        });
+        let mut open: Vec<(u32, Mark)> = calls.map(|(index, call)| (index, self.case.place(call))).collect();
+        open.sort_unstable_by_key(|(_, mark)| mark.origin);
+        let comparable = of_one_source(&told) && of_one_source(&open.iter().map(|(_, mark)| *mark).collect::<Vec<_>>());
+        if told.len() != open.len() || !comparable || open.iter().any(|(call, _)| self.gave_up(*call)) {
+            return;
+        }
+        for ((call, _), mark) in open.into_iter().zip(told) {
+            self.sight(call, Seen::TimedOut, Witness::Client, mark, 0);
+        }
+    }
+}
+
+fn of_one_source(marks: &[Mark]) -> bool {
+    marks.windows(2).all(|pair| pair[0].origin.source == pair[1].origin.source)
 }
 
 /// The only call that was open at an instant: alone with the slack, and certainly open without it.

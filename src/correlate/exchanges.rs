@@ -141,7 +141,15 @@ impl Correlator {
             return;
         }
         let message = Message { direction: Some(direction), queued: false, thin: false, http: None, rpc };
-        self.message(&Event { kind: Kind::Message(message), ..*event }, mark, &message);
+        let carried = Event { kind: Kind::Message(message), ..*event };
+        match (direction, rpc) {
+            (Direction::ToServer, Rpc::Answer(answer)) if self.keep_early(&carried, mark, &answer) => {}
+            (Direction::ToClient, Rpc::Request(request)) => {
+                self.message(&carried, mark, &message);
+                self.note_question(&carried, mark, request.id);
+            }
+            _ => self.message(&carried, mark, &message),
+        }
     }
 
     /// Finds the answers of the `POSTed` requests, or says why there are none.

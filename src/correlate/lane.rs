@@ -314,6 +314,7 @@ impl Correlator {
     /// Settles what needs the whole source.
     pub(super) fn close_lane(&mut self) {
         self.settle_witness();
+        self.settle_early();
         self.settle_wrong_ids();
         self.settle_span_contacts();
         self.settle_span_work();

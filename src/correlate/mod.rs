@@ -10,6 +10,7 @@ mod answers;
 mod bind;
 mod case;
 mod corroborate;
+mod early;
 mod exchanges;
 mod facts;
 mod finish;
@@ -108,6 +109,9 @@ struct Lane {
     order: Vec<u32>,
     /// Open requests.
     open: open::OpenCalls,
+    /// Answers of the client that came before their questions, and the questions that streams held.
+    early: Vec<early::EarlyAnswer>,
+    questions: Vec<early::Question>,
     /// The strand of the last event that only named its run and server.
     recent: Option<lane::Recent>,
     /// The request of the last message of a strand, if the last message was one.

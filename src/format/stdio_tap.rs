@@ -106,6 +106,9 @@ impl<'a> Envelope<'_, 'a> {
             sink.notice(NoticeKind::DuplicateKey, self.record.origin);
         }
         for rpc in rpcs {
+            if direction == Direction::ToServer && rpc == Rpc::Malformed {
+                sink.notice(NoticeKind::NoRequest, self.record.origin);
+            }
             let polluted = direction == Direction::ToClient
                 && match rpc {
                     Rpc::NotRpc => true,

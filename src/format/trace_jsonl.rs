@@ -191,6 +191,9 @@ impl<'a> Line<'a> {
             http.behind = behind::in_body(record.text, rpcs);
         }
         for rpc in rpcs {
+            if direction == Some(Direction::ToServer) && *rpc == Rpc::Malformed {
+                sink.notice(NoticeKind::NoRequest, record.origin);
+            }
             let pollution = self.stdout && *rpc == Rpc::NotRpc;
             sink.push(event(if pollution { Kind::Pollution } else { message(direction, self.http, *rpc) }));
         }
@@ -370,6 +373,14 @@ mod tests {
         let Kind::Message(message) = sink.events[0].kind else { panic!("{sink:?}") };
         assert_eq!(message.rpc, Rpc::Malformed);
         assert_eq!(message.http, Some(HttpMeta { status: 200, content: ContentKind::Json, behind: false }));
+    }
+
+    #[test]
+    fn a_request_that_is_no_json_is_told() {
+        let arena = Bump::new();
+        let text = r#"{"direction":"in","raw":"{not json"}"#;
+        let sink = decode_lines(Some(&FORMAT), text, &arena);
+        assert!(sink.notices.iter().any(|notice| notice.kind == NoticeKind::NoRequest), "{sink:?}");
     }
 
     #[test]

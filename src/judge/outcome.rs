@@ -204,7 +204,7 @@ fn no_answer_layer(facts: &CallFacts<'_>) -> Layer {
     if facts.open_server_request().is_some() {
         return Layer::Interaction;
     }
-    if run.is_some_and(|run| run.died_before_answer(facts)) {
+    if run.is_some_and(|run| run.died_before_answer(facts) || run.broke_down(facts).is_some()) {
         return Layer::Process;
     }
     if run.is_some_and(super::run::RunFacts::polluted_handshake) && facts.method == "initialize" {

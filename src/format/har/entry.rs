@@ -286,6 +286,8 @@ impl<'a> Read<'a> {
             answered.messages.clear();
         } else if self.asked.is_lost() {
             sink.notice(NoticeKind::LostRequest, record.origin);
+        } else if self.asked.method == "POST" && self.asked.sent.contains(&Rpc::Malformed) {
+            sink.notice(NoticeKind::NoRequest, record.origin);
         }
         let keys = self.keys(&answered, mcp);
         let Self { at, ended, asked, given, entry } = self;
@@ -577,12 +579,27 @@ mod tests {
         let arena = Bump::new();
         let lost = |body: &str| {
             let text = post(&response(504, "", "")).replace(&format!("\"text\":\"{CALL}\""), body);
-            let sink = read(arena.alloc_str(&text), &arena);
-            sink.notices.iter().any(|notice| notice.kind == NoticeKind::LostRequest)
+            notices(arena.alloc_str(&text), &arena).contains(&NoticeKind::LostRequest)
         };
         let whole = format!("\"text\":\"{CALL}\"");
         assert!(!lost(&whole));
         assert!(lost("\"x\":0") && lost("\"text\":\"\"") && lost(&whole.replace(":3", "")));
+    }
+
+    fn notices<'a>(text: &'a str, arena: &'a Bump) -> Vec<NoticeKind> {
+        read(text, arena).notices.iter().map(|notice| notice.kind).collect()
+    }
+
+    #[test]
+    fn a_request_that_is_no_json_and_was_recorded_whole() {
+        let arena = Bump::new();
+        let length = r#""headers":[{"name":"Content-Length","value":"9"},{"name":"Accept""#;
+        let text = post(&response(400, "", "")).replace(CALL, "{not json");
+        let text = text.replacen(r#""headers":[{"name":"Accept""#, length, 1);
+        assert_eq!(notices(arena.alloc_str(&text), &arena), [NoticeKind::NoRequest]);
+        // Ten bytes were sent: what is missing may have made it a request.
+        let cut = text.replace("\"value\":\"9\"", "\"value\":\"10\"");
+        assert_eq!(notices(arena.alloc_str(&cut), &arena), [NoticeKind::LostRequest]);
     }
 
     #[test]

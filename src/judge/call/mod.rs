@@ -17,6 +17,7 @@ pub use missing::{Instant, Missing, Window};
 pub(super) use operation::judge_operation;
 pub use operation::{OperationVerdict, RetryVerdict};
 pub(super) use plain::PlainCalls;
+pub use told::gave_up;
 pub(super) use told::role_of;
 
 use std::sync::OnceLock;

@@ -50,7 +50,8 @@ pub(in crate::judge) fn judge_operation(case: &Case, runs: &[RunFacts<'_>], oper
         let milestones = milestones(&facts, outcome);
         let own = retry::opinion(&facts, outcome, &milestones);
         // What was turned away before any work is no execution that could have doubled another one.
-        let effects = if own.rule == retry::REJECTED_BEFORE_WORK { (0, 0) } else { effects(&facts, &milestones) };
+        let turned_away = own.rule == retry::REJECTED_BEFORE_WORK || retry::turned_away(&facts, outcome);
+        let effects = if turned_away { (0, 0) } else { effects(&facts, &milestones) };
         verdicts.push((*call, outcome, effects, own, retry_origin(&facts)));
     }
     let effects = verdicts.iter().fold((0, 0), |sum, verdict| (sum.0 + verdict.2.0, sum.1 + verdict.2.1));

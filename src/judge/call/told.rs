@@ -5,9 +5,9 @@ use super::{
     milestones::{Milestones, Truth},
 };
 use crate::{
-    correlate::{AnswerKind, Case, RAISED, Seen, Sighting},
-    event::{Direction, PhaseEvent, ReachStage, Witness},
-    judge::{Evidence, Outcome},
+    correlate::{AnswerKind, Call, Case, Mark, RAISED, Seen, Sighting},
+    event::{Direction, PhaseEvent, ReachStage, Witness, Wording},
+    judge::{Evidence, Outcome, outcome, retry},
 };
 
 /// The JSON-RPC code where there is one, else the HTTP status behind a failure.
@@ -52,11 +52,24 @@ pub(super) fn retry_origin(facts: &CallFacts<'_>) -> Vec<&'static str> {
         return vec!["none"];
     }
     let operation = &facts.case.operations[facts.case.operation_of[&facts.index] as usize];
-    let before = &facts.case.calls[operation.attempts[attempt as usize - 2] as usize];
+    let index = operation.attempts[attempt as usize - 2];
+    let before = &facts.case.calls[index as usize];
+    if before.run == facts.call.run && asked_for_a_correction(&CallFacts::new(facts.case, facts.run, index)) {
+        return vec!["correction"];
+    }
     if before.run != facts.call.run || before.session != facts.call.session {
         return vec!["reconnect", "model", "manual"];
     }
     vec!["unknown"]
+}
+
+/// Whether an attempt was refused for its headers or its version: who sends it again corrects it.
+fn asked_for_a_correction(before: &CallFacts<'_>) -> bool {
+    let answer = &before.call.answer;
+    let by_code = answer.has_code && matches!(answer.code, -32020 | -32022);
+    let by_status = before.http.is_some_and(|http| matches!(http.status, 406 | 415));
+    let by_words = matches!(answer.wording, Wording::Header | Wording::Version);
+    (by_code || by_status || by_words) && retry::turned_away(before, outcome::outcome(before))
 }
 
 pub(super) fn attempt(case: &Case, index: u32) -> Option<u32> {
@@ -107,6 +120,14 @@ pub(super) fn evidence(facts: &CallFacts<'_>) -> Vec<Evidence> {
     }
     rows.sort_by_key(|(event, _)| *event);
     rows.into_iter().map(|(_, evidence)| evidence).collect()
+}
+
+/// The records that show that the caller of a call stopped waiting: the wait in vain before what it sent because of it.
+pub fn gave_up(case: &Case, call: &Call) -> Vec<(&'static str, Mark)> {
+    let mut rows: Vec<&Sighting> =
+        case.sightings(call).filter(|row| matches!(row.seen, Seen::TimedOut | Seen::Cancelled)).collect();
+    rows.sort_by_key(|row| (row.witness != Witness::Client, row.seen != Seen::TimedOut, row.mark.origin));
+    rows.into_iter().map(|row| (role_of(row), row.mark)).collect()
 }
 
 /// What a record shows of this call: the record of a request that was never sent shows the attempt alone.

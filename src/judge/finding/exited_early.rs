@@ -5,9 +5,9 @@ use super::{
     tally::Tally, unanswered,
 };
 use crate::{
-    correlate::{Call, StrandFact},
+    correlate::{Call, Mark, StrandFact},
     event::RemarkKind,
-    judge::{CallFacts, run::Exit},
+    judge::{CallFacts, RunFacts, run::Exit},
 };
 
 /// See [`FindingRule::doc`].
@@ -17,7 +17,7 @@ pub(super) static RULE: FindingRule = FindingRule {
     severity: Severity::High,
     doc: Doc {
         means: "The server's process ended before the handshake, or while requests were open. What those requests did before it ended is not known from their missing answers.",
-        recognized: "The end of the process on record, before the client stopped it or gave up, with a request open, or with a failure code before any request.",
+        recognized: "The end of the process on record, before the client stopped it or gave up, with a request open, or with a failure code before any request. Where only the end of its pipe is on record: a crash in the server's own output before it, with a request open, and medium confidence.",
         is_not: "A shutdown that the client asked for, or an end with everything answered. The end of a wrapper is not the server's, and is only named as the wrapper's.",
         to_do: "Read the last lines of the server's stderr before its end, and the system log where a signal ended it.",
     },
@@ -29,6 +29,7 @@ const ASKED_TO_STOP: [i32; 2] = [2, 15];
 
 fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
     for (facts, verdict) in scene.runs() {
+        broken_down(scene, facts, out);
         let Some(exit) = facts.exited.filter(|_| facts.spawn_failed.is_none()) else { continue };
         let open: Vec<(u32, &Call)> = calls_of(facts)
             .filter(|(_, call)| unanswered(call))
@@ -50,6 +51,23 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
         let claim = format!("{subject} {} {}.", how(&exit), when(scene, &open));
         out.push(tally.finding(&RULE, confidence, claim, number_of(facts)));
     }
+}
+
+/// The server crashed and its pipe closed, and nobody recorded the end of its process.
+fn broken_down(scene: &Scene<'_, '_>, facts: &RunFacts<'_>, out: &mut Vec<Finding>) {
+    let broke = |index| facts.broke_down(&CallFacts::new(facts.case, Some(facts), index));
+    let open = calls_of(facts).filter(|(_, call)| unanswered(call));
+    let open: Vec<(u32, &Call, (Mark, Mark))> =
+        open.filter_map(|(index, call)| Some((index, call, broke(index)?))).collect();
+    let Some((_, _, (crash, end))) = open.first() else { return };
+    let mut tally = Tally::new("shows a crash of the server", *crash);
+    tally.also("shows that the server's pipe closed", *end);
+    for (_, call, _) in &open {
+        tally.also("shows a request that was open", facts.case.place(call));
+    }
+    let open: Vec<(u32, &Call)> = open.into_iter().map(|(index, call, _)| (index, call)).collect();
+    let claim = format!("The server crashed and its pipe closed {}.", when(scene, &open));
+    out.push(tally.finding(&RULE, Confidence::Medium, claim, number_of(facts)));
 }
 
 fn failed(exit: &Exit) -> bool {

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     correlate::{AnswerKind, Call, Case, Seen, Sighting, StrandFact},
     event::{RemarkKind, Witness},
-    judge::RunFacts,
+    judge::{RunFacts, call::gave_up},
 };
 
 /// See [`FindingRule::doc`].
@@ -40,16 +40,22 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
             } else {
                 "shows an answer after the caller had stopped waiting"
             };
-            groups.add_call(call.run, index, role, row.mark).also("shows the request", scene.case.place(call));
+            let tally = groups.add_call(call.run, index, role, row.mark);
+            for (role, mark) in gave_up(scene.case, call) {
+                tally.also(role, mark);
+            }
+            tally.also("shows the request", scene.case.place(call));
         }
     }
     let mut reported = BTreeSet::new();
     for (run, tally) in groups {
         reported.insert(run);
         let claim = match tally.count() {
-            1 => {
-                format!("The server finished the call of {} although its caller saw a failure.", scene.first_of(&tally))
-            }
+            1 => format!(
+                "The server finished the call of {} although its caller {}.",
+                scene.first_of(&tally),
+                how_it_ended(scene, tally.call())
+            ),
             number => format!(
                 "The server finished {} although their callers saw a failure, first one of {}.",
                 count(number, "call", "calls"),
@@ -61,7 +67,15 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
     unattributed(scene, &reported, out);
 }
 
-fn late<'c>(case: &'c Case, call: &'c Call) -> Option<&'c Sighting> {
+/// What the caller of a call did instead of taking its answer.
+fn how_it_ended(scene: &Scene<'_, '_>, call: Option<u32>) -> &'static str {
+    let call = call.map(|index| &scene.case.calls[index as usize]);
+    let timed_out = |call: &Call| scene.case.sightings(call).any(|row| row.seen == Seen::TimedOut);
+    if call.is_some_and(timed_out) { "had stopped waiting at its own limit" } else { "saw a failure" }
+}
+
+/// The record of an answer that came too late, or could not be delivered.
+pub(super) fn late<'c>(case: &'c Case, call: &'c Call) -> Option<&'c Sighting> {
     let gateway = case.http(call).is_some_and(|http| GAVE_UP.contains(&http.status));
     let cut = match call.answer.kind {
         AnswerKind::StreamIncomplete => true,

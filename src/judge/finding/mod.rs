@@ -7,6 +7,7 @@
 
 mod auth_required;
 mod background_reach;
+mod call_timed_out;
 mod client_misreport;
 mod clock_skew;
 mod contested_id;
@@ -232,6 +233,7 @@ fn count(number: u64, one: &str, many: &str) -> String {
 pub static FINDING_RULES: &[&FindingRule] = &[
     &auth_required::RULE,
     &background_reach::RULE,
+    &call_timed_out::RULE,
     &client_misreport::RULE,
     &clock_skew::RULE,
     &contested_id::RULE,

@@ -431,7 +431,10 @@ fn a_result_that_came_too_late() {
     let late = [tap_line(4, "c2s", PAY), tap_line(34, "c2s", cancel), tap_line(40, "s2c", &result(1))];
     let (_, confidence, claim) = fires("late-result", &[&with(tap_handshake(), &late)]);
     assert_eq!(confidence, Confidence::High);
-    assert_eq!(claim, "The server finished the call of the tool \"pay\" although its caller saw a failure.");
+    assert!(
+        claim.ends_with("of the tool \"pay\" although its caller had stopped waiting at its own limit."),
+        "{claim}"
+    );
     silent("late-result", &[&with(tap_handshake(), &[late[0].clone(), late[2].clone()])]);
     silent("late-result", &[&with(tap_handshake(), &late[..2])]);
 }
@@ -727,4 +730,75 @@ fn a_fold_of_few_changes_nothing() {
     let case = Case::default();
     let runs: [RunFacts<'_>; 0] = [];
     assert!(judge_findings(&case, &runs, &Verdicts::default()).is_empty());
+}
+
+/// A record of a tap on standard input and output, at a second of one minute.
+fn tapped(second: u32, direction: &str, line: &str) -> String {
+    let line = line.replace('"', "\\\"");
+    format!(r#"{{"ts":"2026-07-22T14:03:{second:02}.000Z","dir":"{direction}","line":"{line}"}}"#)
+}
+
+fn spawned(second: u32) -> String {
+    format!(r#"{{"ts":"2026-07-22T14:03:{second:02}.000Z","dir":"spawn","argv":["acme"],"pid":{second}}}"#)
+}
+
+fn killed(second: u32) -> String {
+    format!(r#"{{"ts":"2026-07-22T14:03:{second:02}.000Z","dir":"exit","code":-15}}"#)
+}
+
+#[test]
+fn a_call_cut_at_its_clients_limit() {
+    let call = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"nap","arguments":{}}}"#;
+    let cancel = |reason: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":3,"reason":"{reason}"}}}}"#
+        )
+    };
+    let late = r#"{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"x"}],"isError":false}}"#;
+    let cut = [tapped(0, "c2s", call), tapped(9, "c2s", &cancel("timed out after 9s"))];
+    let (severity, confidence, claim) = fires("call-timed-out", &[&lines(&cut)]);
+    assert_eq!((severity, confidence), (Severity::Medium, Confidence::High));
+    assert_eq!(claim, "The client stopped waiting for the call of the tool \"nap\" at its own limit.");
+    let answered = [&cut[..], &[tapped(11, "s2c", late)]].concat();
+    silent("call-timed-out", &[&lines(&answered)]);
+    let (.., claim) = fires("late-result", &[&lines(&answered)]);
+    assert!(claim.ends_with("its caller had stopped waiting at its own limit."), "{claim}");
+    silent("call-timed-out", &[&lines(&[tapped(0, "c2s", call), tapped(9, "c2s", &cancel("the user left"))])]);
+}
+
+#[test]
+fn handshakes_given_up_one_after_the_other() {
+    let ask = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#;
+    let lives = [0, 10].map(|from| [spawned(from), tapped(from + 1, "c2s", ask), killed(from + 9)]).concat();
+    let word = "mcp.shared.exceptions.MCPError: Request 'initialize' timed out\n";
+    let found = |words: usize| {
+        let log = format!("2026-07-22 14:03:00,000 INFO    lab.client: starting\n{}", word.repeat(words));
+        let client = SourceMeta { witness: Some(Witness::Client), ..SourceMeta::default() };
+        let (_, verdicts) = judged_with(&[(&lines(&lives), SourceMeta::default()), (&log, client)]);
+        of_rule(&verdicts, "handshake-timeout").len()
+    };
+    assert_eq!(found(2), 2);
+    // Which of the two it was, nobody knows.
+    assert_eq!(found(1), 0);
+}
+
+#[test]
+fn a_crash_before_the_pipe_closed() {
+    let entry = |second: u32, text: &str| format!("2026-07-14T07:42:{second:02}.118Z [acme] [info] {text}");
+    let plain = |second: u32, text: &str| entry(second, &format!("{text} {{ metadata: undefined }}"));
+    let log = |extra: &[String]| {
+        let mut log = vec![
+            plain(0, "Initializing server..."),
+            plain(1, "Server started and connected successfully"),
+            plain(2, r#"Message from client: method="tools/call" id=4 params"#),
+            "Traceback (most recent call last):\n  File \"/a.py\", line 1, in f\n    g()\nValueError: x".to_owned(),
+        ];
+        log.extend_from_slice(extra);
+        log.push(plain(4, "Server transport closed"));
+        lines(&log)
+    };
+    let (severity, confidence, claim) = fires("exited-early", &[&log(&[])]);
+    assert_eq!((severity, confidence), (Severity::High, Confidence::Medium));
+    assert_eq!(claim, "The server crashed and its pipe closed while tools/call was open.");
+    silent("exited-early", &[&log(&[plain(3, "Shutting down server...")])]);
 }

@@ -56,7 +56,8 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
     }
 }
 
-fn hangs(case: &Case, call: &Call, verdict: &CallVerdict) -> bool {
+/// Whether the server had a call and nothing shows that its tool ever ended.
+pub(super) fn hangs(case: &Case, call: &Call, verdict: &CallVerdict) -> bool {
     let gave_up = case.sightings(call).any(|row| matches!(row.seen, Seen::TimedOut | Seen::Cancelled));
     let open = verdict.outcome == Outcome::NoAnswer && verdict.layer == Layer::Application;
     open && call.run != NONE

@@ -66,8 +66,10 @@ fn unsafe_retries<'v>(
             case.calls[*before as usize].answer.kind,
             AnswerKind::Result | AnswerKind::Task | AnswerKind::InputRequired
         );
-        let no_retry =
-            retry.origin.iter().all(|origin| matches!(*origin, "continuation" | "authorization" | "redelivery"));
+        let no_retry = retry
+            .origin
+            .iter()
+            .all(|origin| matches!(*origin, "continuation" | "authorization" | "correction" | "redelivery"));
         retry.quadrant == "unsafe" && !answered && !no_retry
     })
 }

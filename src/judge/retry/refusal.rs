@@ -233,6 +233,12 @@ fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
     }
 }
 
+/// Whether an attempt was refused for its envelope, as far as its answer and everything beside it tell. This counts
+/// executions; it lets nobody send anything again.
+pub(in crate::judge) fn turned_away(facts: &CallFacts<'_>, outcome: Outcome) -> bool {
+    matches!(refusal(facts, outcome), Some(Refusal::AtTheDoor { .. } | Refusal::Unreadable))
+}
+
 /// Whether an attempt provably was refused before dispatch.
 pub(in crate::judge) fn refused_before_dispatch(facts: &CallFacts<'_>, outcome: Outcome) -> bool {
     let certain = |refusal: &Refusal| match refusal {

@@ -262,6 +262,7 @@ impl<'c> RunFacts<'c> {
             && self.exited.is_none()
             && self.stopped_by_client.is_none()
             && self.pollution.is_empty()
+            && self.troubles.is_empty()
             && self.trace.is_none()
             && self.records_attempts.is_none()
             && self.unattributed.is_empty()
@@ -336,6 +337,12 @@ impl<'c> RunFacts<'c> {
             || facts.has(Seen::TimedOut)
             || facts.has(Seen::Cancelled);
         after && !given_up
+    }
+
+    /// The records of a crash of the server with a call open, and of the end of its pipe behind it, where the end of the
+    /// process is not on record.
+    pub(in crate::judge) fn broke_down(&self, facts: &CallFacts<'_>) -> Option<(Mark, Mark)> {
+        super::lives::broke_down(self, facts)
     }
 
     /// The record that shows that the process could not be created, where nothing shows a life of this run.

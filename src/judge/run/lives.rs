@@ -3,7 +3,33 @@
 //! A run over HTTP is put together from what its clients see as one server; its own logs may show several processes.
 
 use super::RunFacts;
-use crate::{correlate::Strand, event::Witness, time::Timestamp};
+use crate::{
+    correlate::{Mark, Seen, Strand, StrandEvent, StrandFact},
+    event::{RemarkKind, TroubleKind, Witness},
+    judge::CallFacts,
+    time::Timestamp,
+};
+
+/// A crash behind a request that is open, and the end of the server's pipe behind the crash: the records that show them,
+/// all in one source. Nobody recorded the end of the process, and its client had not stopped it.
+pub(super) fn broke_down(facts: &RunFacts<'_>, call: &CallFacts<'_>) -> Option<(Mark, Mark)> {
+    if facts.exited.is_some() || call.has(Seen::TimedOut) || call.has(Seen::Cancelled) {
+        return None;
+    }
+    let behind =
+        |earlier: Mark, later: Mark| earlier.origin.source == later.origin.source && earlier.origin < later.origin;
+    let closed = |event: &&StrandEvent| {
+        let of_server = event.name.is_some_and(|name| facts.case.name(name) == "server");
+        event.what == StrandFact::Remark(RemarkKind::PipeClosed) && of_server
+    };
+    let events = || facts.strands.iter().flat_map(|strand| &strand.events);
+    facts.troubles.iter().filter(|(kind, ..)| *kind != TroubleKind::BrokenPipe).find_map(|(_, crash, _)| {
+        let open = call.seen.iter().any(|row| behind(row.mark, *crash));
+        let end = events().filter(closed).find(|event| behind(*crash, event.mark))?;
+        let stopped = facts.stopped_by_client.is_some_and(|stop| !behind(end.mark, stop));
+        (open && !stopped).then_some((*crash, end.mark))
+    })
+}
 
 /// How many processes of the server began when another one of them had ended. Processes that lived side by side are
 /// workers, and count for nothing.

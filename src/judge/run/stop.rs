@@ -178,6 +178,9 @@ fn execution_stop(facts: &RunFacts<'_>, index: u32, event: PhaseEvent, mark: Mar
         | PhaseEvent::RequestReceived => ("tool_call_received_no_response", Owner::Tool),
         _ => ("tool_call_sent_not_received", Owner::Transport),
     };
+    if facts.broke_down(&call).is_some() {
+        return named(name, Owner::Server, mark);
+    }
     let stop = named(name, owner, mark);
     if process_died { Stop { layer: Layer::Process, ..stop } } else { stop }
 }

@@ -9,8 +9,8 @@ use crate::{
     correlate::NONE,
     event::PhaseEvent,
     judge::{
-        Answer, CallVerdict, Caution, Condition, Helps, Layer, Outcome,
-        call::{EffectClass, effect_class},
+        Answer, CallVerdict, Caution, Condition, Evidence, Helps, Layer, Outcome,
+        call::{EffectClass, effect_class, gave_up},
         retry::EXTERNAL_ATTEMPT,
     },
     report::{names, select, wire},
@@ -112,7 +112,10 @@ fn row(desk: &Desk<'_, '_>, index: u32, count: u64) -> CallRow {
     let case = desk.report.case;
     let call = &case.calls[index as usize];
     let verdict = &desk.report.verdicts.calls[&index];
-    let evidence = verdict.retry.proof.iter().chain(&verdict.evidence);
+    // Who stopped waiting explains an answer that is missing; the proof of the retry verdict may be about the run.
+    let gave_up = if verdict.outcome == Outcome::NoAnswer { gave_up(case, call) } else { Vec::new() };
+    let gave_up: Vec<Evidence> = gave_up.into_iter().map(|(role, mark)| Evidence::seen(role, mark)).collect();
+    let evidence = gave_up.iter().chain(verdict.retry.proof.iter()).chain(&verdict.evidence);
     let (cites, more) = desk.cite(evidence);
     CallRow {
         time: desk.clock(case.place(call)).unwrap_or_else(|| "–".to_owned()),

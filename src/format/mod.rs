@@ -45,9 +45,10 @@ pub struct Format {
     pub framing: Framing,
     /// Every line is a JSON document: one that is not is damaged, and what it said is lost.
     pub json_lines: bool,
-    /// What a record says in a few words, out of its beginning, where the first words of a record say nothing. Out of
-    /// the log like any quote: it has to be masked.
-    pub gist: Option<fn(&str) -> Option<String>>,
+    /// What a record says in a few words, out of its beginning, where the first words of a record say nothing. In parts
+    /// that follow one another and of which none may crowd out the last. Out of the log like any quote: each has to be
+    /// masked.
+    pub gist: Option<fn(&str) -> Option<Vec<String>>>,
     /// Who writes this format, where that is always the same party.
     pub witness: Option<Witness>,
     /// Whether the beginning of an input is of this format. Decided by content, never by name.

@@ -207,6 +207,18 @@ pub fn quote(text: &str, limit: usize) -> String {
     out
 }
 
+/// The parts of a text behind one another. All but the last are cut at a third of the limit: the last has room in any
+/// case. Each is masked before it is cut.
+pub fn quote_parts(parts: &[String], limit: usize) -> String {
+    let mut text = String::new();
+    for (index, part) in parts.iter().enumerate() {
+        let left = limit.saturating_sub(text.chars().count());
+        let share = if index + 1 < parts.len() { left.min(limit / 3) } else { left };
+        text.push_str(&quote(part, share));
+    }
+    text
+}
+
 /// The same where what stands before the record is known: a secret, or the key of one, may stand there.
 pub fn quote_behind(before: &str, text: &str, limit: usize) -> String {
     let edge = before.len();

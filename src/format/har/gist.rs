@@ -28,7 +28,7 @@ pub(super) fn gist(text: &str) -> Option<Vec<String>> {
     let answer = response.and_then(|response| member(response, "content")).and_then(|data| readable(data, arena));
     // A page or a sentence says why something failed; in a success it is what somebody asked for.
     if let Some(body) = answer.filter(|body| is_json(body) || is_stream(body) || status >= 400.0) {
-        parts.push(format!(" → {body}"));
+        parts.push(format!(" → {}", first_message(body)));
     }
     Some(parts)
 }
@@ -71,6 +71,12 @@ fn readable<'a>(data: Value<'a>, arena: &'a Bump) -> Option<&'a str> {
     let body = body.trim();
     let is_text = |character: char| character.is_whitespace() || !character.is_control() && character != '\u{fffd}';
     (!body.is_empty() && body.chars().take(READ).all(is_text)).then_some(body)
+}
+
+/// An event stream from its first message on: what the lines before it say is the same in each.
+fn first_message(body: &str) -> &str {
+    let data = body.find("data: {").filter(|_| is_stream(body));
+    data.and_then(|at| body.get(at..)).unwrap_or(body)
 }
 
 /// So many characters of a body decide whether it is text.
@@ -142,7 +148,7 @@ mod tests {
             told(&entry(GET, &format!(r#","response":{{"status":{status},"content":{{"text":{text}}}}}"#)))
                 .expect("told")
         };
-        assert_eq!(answer(200, r#""data: {\"id\":1}""#), "GET /a → 200 → data: {\"id\":1}");
+        assert_eq!(answer(200, r#""event: message\r\ndata: {\"id\":1}""#), "GET /a → 200 → data: {\"id\":1}");
         assert_eq!(answer(200, r#""the text of a page""#), "GET /a → 200");
         assert_eq!(answer(503, r#""upstream connect error""#), "GET /a → 503 → upstream connect error");
         assert_eq!(answer(503, r#""\u0001\u0002""#), "GET /a → 503");

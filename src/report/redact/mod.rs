@@ -207,13 +207,17 @@ pub fn quote(text: &str, limit: usize) -> String {
     out
 }
 
-/// The parts of a text behind one another. All but the last are cut at a third of the limit: the last has room in any
-/// case. Each is masked before it is cut.
+/// The parts of a text behind one another. The first has at most half of the limit and those in the middle a quarter, so
+/// that the last has room in any case. Each is masked before it is cut.
 pub fn quote_parts(parts: &[String], limit: usize) -> String {
     let mut text = String::new();
     for (index, part) in parts.iter().enumerate() {
         let left = limit.saturating_sub(text.chars().count());
-        let share = if index + 1 < parts.len() { left.min(limit / 3) } else { left };
+        let share = match index {
+            _ if index + 1 == parts.len() => left,
+            0 => limit / 2,
+            _ => left.min(limit / 4),
+        };
         text.push_str(&quote(part, share));
     }
     text

@@ -7,6 +7,7 @@ mod calls;
 mod count;
 mod coverage;
 mod findings;
+mod handles;
 mod impact;
 mod next;
 mod runs;

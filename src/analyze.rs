@@ -9,7 +9,7 @@ use crate::{
     correlate::{Case, Correlator, SourceMeta},
     error::Error,
     event::{Kind, Origin, SourceId, Witness},
-    format::{self, Format, Head},
+    format::{self, Format, Gist, Head},
     frame::Framing,
     judge::{self, Verdicts},
     notice::{Loss, Notice, NoticeKind},
@@ -143,7 +143,7 @@ const QUOTE_REACH: Reach = Reach { before: 4 << 10, text: 4 << 10 };
 const GIST_REACH: Reach = Reach { before: 4 << 10, text: 32 << 10 };
 
 /// What a record is quoted with: its gist where it has one, else its first words.
-fn words(passage: &Passage, gist: Option<fn(&str) -> Option<Vec<String>>>) -> String {
+fn words(passage: &Passage, gist: Option<Gist>) -> String {
     match gist.and_then(|gist| gist(&passage.text)) {
         Some(parts) => redact::quote_parts(&parts, QUOTE_LIMIT),
         None => redact::quote_behind(&passage.before, &passage.text, QUOTE_LIMIT),

@@ -9,13 +9,13 @@ use crate::{
     correlate::{Case, Correlator, SourceMeta},
     error::Error,
     event::{Kind, Origin, SourceId, Witness},
-    format::{self, Format, Head},
+    format::{self, Format, Gist, Head},
     frame::Framing,
     judge::{self, Verdicts},
     notice::{Loss, Notice, NoticeKind},
     record::{Record, Sink},
     report::{CallsShown, NoticeCount, QUOTE_LIMIT, Quotes, SourceInfo, Unexplained, redact},
-    source::{self, Block, Found, Passage, PathArgument, Reach, ReadOptions, Reader, SourceEntry},
+    source::{self, Block, BlockLines, Found, Passage, PathArgument, Reach, ReadOptions, Reader, SourceEntry},
     wrap::ansi,
 };
 
@@ -128,10 +128,11 @@ impl Analysis {
         self.case.sources.iter().any(|source| source.events > 0)
     }
 
-    /// Whether a path of the command line was missing or could not be read. What could not be read inside a folder or
-    /// an archive is a notice and lost data, but the invocation was right.
-    pub fn incomplete(&self) -> bool {
-        !self.found.missing.is_empty()
+    /// Whether one of so many paths of the command line was missing or could not be read. What could not be read inside
+    /// a folder or an archive is a notice and lost data, but the invocation was right. A single file that is there and
+    /// says nothing is an input in which nothing was recognized.
+    pub fn incomplete(&self, paths: usize) -> bool {
+        !self.found.missing.is_empty() || paths > 1 && self.found.lacks_named()
     }
 }
 
@@ -142,9 +143,9 @@ const QUOTE_REACH: Reach = Reach { before: 4 << 10, text: 4 << 10 };
 const GIST_REACH: Reach = Reach { before: 4 << 10, text: 32 << 10 };
 
 /// What a record is quoted with: its gist where it has one, else its first words.
-fn words(passage: &Passage, gist: Option<fn(&str) -> Option<String>>) -> String {
+fn words(passage: &Passage, gist: Option<Gist>) -> String {
     match gist.and_then(|gist| gist(&passage.text)) {
-        Some(gist) => redact::quote(&gist, QUOTE_LIMIT),
+        Some(parts) => redact::quote_parts(&parts, QUOTE_LIMIT),
         None => redact::quote_behind(&passage.before, &passage.text, QUOTE_LIMIT),
     }
 }
@@ -268,6 +269,9 @@ impl<'e> Reading<'e> {
     fn fold(&mut self, batch: &[Decoded<'_>], folder: &mut Folder<'_>) {
         for decoded in batch {
             self.claimed |= decoded.claimed;
+            if let Some(lines) = &decoded.lines {
+                self.info.lines.push(lines);
+            }
             for notice in decoded.notices.iter().chain(&decoded.sink.notices) {
                 self.notice(*notice, decoded);
             }
@@ -339,6 +343,8 @@ struct Decoded<'b> {
     secrets: Vec<Origin>,
     /// A record is of the format of the input.
     claimed: bool,
+    /// On which lines records begin that may have several.
+    lines: Option<BlockLines>,
     sink: Sink<'b>,
 }
 
@@ -355,7 +361,9 @@ fn decode_block<'b>(format: Option<&'static Format>, source: SourceId, block: &'
     }
     let last_line = block.text.rfind('\n').map_or(0, |end| end + 1) as u64;
     let torn_from = block.ends_without_newline.then_some(block.offset + last_line);
-    Decoded { notices: &block.notices, torn_from, secrets: secrets(block, source), claimed, sink }
+    let is_headed = format.is_some_and(|format| matches!(format.framing, Framing::Headed(_)));
+    let lines = is_headed.then(|| BlockLines::new(block));
+    Decoded { notices: &block.notices, torn_from, secrets: secrets(block, source), claimed, lines, sink }
 }
 
 /// The records of a block that hold a secret, each once.

@@ -327,7 +327,7 @@ fn selection(arguments: &AnalyzeArguments) -> Result<Selection, Error> {
 }
 
 fn status(analysis: &Analysis, paths: &[PathArgument], fail_on: &[FailOn]) -> ExitStatus {
-    if analysis.incomplete() {
+    if analysis.incomplete(paths.len()) {
         ExitStatus::Failed
     } else if !analysis.recognized() {
         complain(&nothing_recognized(paths));

@@ -39,6 +39,10 @@ pub(super) fn outputs(arguments: &[String]) -> Result<Vec<Output>, Error> {
         }
     };
     let outputs: Vec<Output> = arguments.iter().map(parse).collect::<Result<_, _>>()?;
+    if outputs.iter().filter(|output| output.file.is_none()).count() > 1 {
+        let words = "--output: two reports would be mixed on standard output; give one of them a file: KIND=FILE";
+        return Err(Error::Usage(words.to_owned()));
+    }
     each_has_its_own_file(&outputs)?;
     Ok(outputs)
 }

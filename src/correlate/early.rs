@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{
-    AnswerFacts, Correlator, Mark, RpcId, Seen, StrandEvent, StrandFact,
+    AnswerFacts, AnswerKind, Correlator, Mark, RpcId, Seen, StrandEvent, StrandFact,
     answers::{self, WRONG_ID},
     open::Candidates,
 };
@@ -147,8 +147,9 @@ impl Correlator {
         }
         // An id that is no number is one that no call has.
         let number = if let RpcId::Int(id) = answer.id { id } else { i64::MIN };
-        let event =
-            StrandEvent { what: StrandFact::Unasked, witness: answer.witness, mark: answer.mark, number, name: None };
+        let error = answer.facts.kind == AnswerKind::Error;
+        let what = StrandFact::Unasked { direction: Direction::ToServer, error };
+        let event = StrandEvent { what, witness: answer.witness, mark: answer.mark, number, name: None };
         let events = &mut self.case.strands[answer.strand as usize].events;
         let at = events.partition_point(|other| other.mark.origin <= event.mark.origin);
         events.insert(at, event);

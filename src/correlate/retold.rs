@@ -26,9 +26,8 @@ impl Correlator {
         let failed = |call: &Call| call.answer.kind != AnswerKind::Result;
         let timed_out = self.surplus(RemarkKind::TimedOut, |call| self.may_have_timed_out(call));
         let told = [RemarkKind::CallFailed, RemarkKind::HttpStatus].map(|kind| self.surplus(kind, failed));
-        let succeeded = self.surplus(RemarkKind::CallSucceeded, |call| call.answer.kind == AnswerKind::Result);
         let counted = events().filter(|event| resends(event) || beyond(event)).map(|event| event.mark);
-        counted.chain(timed_out).chain(succeeded).chain(told.into_iter().flatten()).collect()
+        counted.chain(timed_out).chain(self.successes_beyond()).chain(told.into_iter().flatten()).collect()
     }
 
     /// How often each tool was called, POSTs counted where they are recorded.
@@ -39,6 +38,28 @@ impl Correlator {
             *attempts.entry(call.target.unwrap_or(call.method)).or_default() += posts;
         }
         attempts
+    }
+
+    /// Where a client tells of more successes of a tool than calls of it were answered with one.
+    fn successes_beyond(&self) -> Vec<Mark> {
+        use AnswerKind::{InputRequired, NotCaptured, Result, Task};
+        let mut known: FxHashMap<Option<Symbol>, usize> = FxHashMap::default();
+        let calls = self.case.calls.iter().filter(|call| call.target.is_some());
+        for call in calls.filter(|call| matches!(call.answer.kind, Result | Task | InputRequired | NotCaptured)) {
+            for name in [call.target, None] {
+                *known.entry(name).or_default() += 1;
+            }
+        }
+        let events = self.case.strands.iter().flat_map(|strand| &strand.events);
+        let told = events.filter(|event| event.what == StrandFact::Remark(RemarkKind::CallSucceeded));
+        let beyond = told.filter(|event| match known.get_mut(&event.name) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                false
+            }
+            _ => true,
+        });
+        beyond.map(|event| event.mark).collect()
     }
 
     /// The first of a client's remarks of one kind for which no call is left that it may be about.

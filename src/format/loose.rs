@@ -71,6 +71,11 @@ impl<'a> Value<'a> {
         }
         Some(unescape(inner, arena))
     }
+
+    /// The same of a string whose end may be missing.
+    pub(super) fn beginning(self, arena: &'a Bump) -> Option<&'a str> {
+        self.text(arena).or_else(|| Some(unescape(self.raw.strip_prefix('"').filter(|_| !self.whole)?, arena)))
+    }
 }
 
 fn unescape<'a>(inner: &str, arena: &'a Bump) -> &'a str {

@@ -45,9 +45,8 @@ pub struct Format {
     pub framing: Framing,
     /// Every line is a JSON document: one that is not is damaged, and what it said is lost.
     pub json_lines: bool,
-    /// What a record says in a few words, out of its beginning, where the first words of a record say nothing. Out of
-    /// the log like any quote: it has to be masked.
-    pub gist: Option<fn(&str) -> Option<String>>,
+    /// What a record says, where its first words say nothing.
+    pub gist: Option<Gist>,
     /// Who writes this format, where that is always the same party.
     pub witness: Option<Witness>,
     /// Whether the beginning of an input is of this format. Decided by content, never by name.
@@ -56,6 +55,10 @@ pub struct Format {
     /// Returns false when the record is not of this format: it is then offered to the other line formats.
     pub decode: for<'a> fn(&Record<'a>, &mut Sink<'a>) -> bool,
 }
+
+/// What a record says in a few words, out of its beginning: parts that follow one another, of which none may crowd out
+/// the last. Out of the log like any quote: each has to be masked.
+pub type Gist = fn(&str) -> Option<Vec<String>>;
 
 /// The beginning of an input, after wrappers are peeled: whole lines where possible, at most 64 KiB.
 #[derive(Clone, Copy, Debug)]

@@ -199,27 +199,33 @@ fn spelled(text: &str) -> Option<Digest> {
     .or_else(|| Some(plain(text)))
 }
 
-/// What log writers put where they took something out.
+/// What log writers put where they took something out: `***`, `[REDACTED]`, `<hidden>`, `${TO}`, `b… (truncated 2)`.
 fn is_mask(text: &str) -> bool {
-    const BEGINNINGS: [&str; 13] = [
-        "***",
-        "[redacted",
-        "<redacted",
-        "(redacted",
-        "redacted",
-        "[masked",
-        "<masked",
-        "[hidden",
-        "<hidden",
-        "[filtered",
-        "<filtered",
-        "xxxx",
-        "####",
-    ];
-    const ENDS: [&str; 6] = ["truncated]", "truncated>", "...", "…", "more characters", "more chars"];
-    let starts = |mask: &str| text.get(..mask.len()).is_some_and(|start| start.eq_ignore_ascii_case(mask));
-    let begins = matches!(text.as_bytes().first(), Some(b'*' | b'[' | b'<' | b'(' | b'#' | b'r' | b'R' | b'x' | b'X'));
-    begins && BEGINNINGS.iter().any(|mask| starts(mask)) || ENDS.iter().any(|end| text.ends_with(end))
+    const WORDS: [&str; 8] = ["redacted", "masked", "removed", "hidden", "filtered", "sha256:", "sha1:", "md5:"];
+    const ENDS: [&str; 3] = ["...", "…", "***"];
+    let text = text.trim();
+    let Some(first) = text.chars().next() else { return false };
+    let starts = |word: &&str| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    let one_sign = !first.is_alphanumeric() || matches!(first, 'x' | 'X');
+    let repeated = one_sign && text.len() > 2 && text.chars().all(|sign| sign == first);
+    let cut = text.starts_with("***") || ENDS.iter().any(|end| text.ends_with(end)) || is_told_to_be_cut(text);
+    repeated || cut || is_placeholder(text) || WORDS.iter().any(|word| starts(&word))
+}
+
+/// `12345… (truncated 2)`, `… 300 more characters`.
+fn is_told_to_be_cut(text: &str) -> bool {
+    let end = text.len() - text.len().min(32);
+    let end = (end..text.len()).find_map(|at| text.get(at..)).unwrap_or_default();
+    ["truncated", "more characters", "more chars"].iter().any(|word| end.contains(word))
+}
+
+/// A single word in brackets of its own.
+fn is_placeholder(text: &str) -> bool {
+    const AROUND: [(&str, &str); 6] = [("[", "]"), ("<", ">"), ("(", ")"), ("${", "}"), ("{{", "}}"), ("__", "__")];
+    let inner = AROUND.iter().find_map(|(open, close)| text.strip_prefix(open)?.strip_suffix(close));
+    let is_word =
+        |inner: &str| inner.chars().all(|char| char.is_ascii_alphabetic() || matches!(char, '_' | '-' | ' ' | ':'));
+    inner.is_some_and(|inner| !inner.is_empty() && inner.len() <= 32 && is_word(inner))
 }
 
 /// Order of keys does not matter, and of a repeated key the last value counts.
@@ -369,6 +375,43 @@ mod tests {
         let masked = |text| canonical(text).expect("valid").masked;
         assert!(masked(r#"{"to":"***"}"#) && masked(r#"{"a":["[REDACTED]"]}"#) && masked(r#"{"a":"abc [truncated]"}"#));
         assert!(!masked(r#"{"to":"*bob*","a":"[x]","b":"<b>","c":"r"}"#));
+    }
+
+    #[test]
+    fn masks_are_known_in_many_forms() {
+        for mask in [
+            "***",
+            "xxx",
+            "•••",
+            "[REDACTED]",
+            "[object Object]",
+            "<hidden>",
+            "${TO}",
+            "__REDACTED__",
+            "redacted",
+            "REMOVED",
+            "sha256:81b6",
+            "bo...",
+            "b… (truncated 2)",
+            "long text ... 300 more characters",
+            "(masked)",
+        ] {
+            assert!(is_mask(mask), "{mask}");
+        }
+        for text in [
+            "",
+            "bob",
+            "x",
+            "--",
+            "[1,2]",
+            "<b>bold</b>",
+            "a [REDACTED] b",
+            "Rex",
+            "(5)",
+            "truncate it later, please, when all is done",
+        ] {
+            assert!(!is_mask(text), "{text}");
+        }
     }
 
     #[test]

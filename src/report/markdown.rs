@@ -126,12 +126,11 @@ impl Paper {
 
     fn impact(&mut self, view: &View) {
         let impact = &view.impact;
-        let (lo, hi) = impact.effects;
-        if hi == 0 && impact.targets.is_empty() && impact.duplicates.is_empty() {
+        if impact.effects.1 == 0 && impact.targets.is_empty() && impact.duplicates.is_empty() {
             return;
         }
         self.head("Impact");
-        self.line(format!("- Executions with an effect, of the calls listed below: {lo} proven, up to {hi} possible."));
+        self.line(format!("- Executions with an effect, of the calls listed below: {}.", impact.executions()));
         for duplicate in &impact.duplicates.shown {
             self.line(format!("- {}", markdown(duplicate)));
         }

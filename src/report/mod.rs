@@ -30,7 +30,7 @@ use crate::{
     event::Origin,
     judge::{CallVerdict, Verdicts},
     notice::NoticeKind,
-    source::Skipped,
+    source::{LineNumbers, Skipped},
     time::Timestamp,
 };
 
@@ -64,6 +64,8 @@ pub struct SourceInfo {
     pub notices: Vec<NoticeCount>,
     /// Records from which nothing was learned.
     pub unexplained: u64,
+    /// Where records begin that may have several lines.
+    pub lines: LineNumbers,
 }
 
 /// One kind of trouble in one source.

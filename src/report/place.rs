@@ -31,14 +31,21 @@ impl<'p, 'a> Places<'p, 'a> {
         Self { report, names, root: "" }
     }
 
-    /// `path:line`; `path#record` where records are not lines.
+    /// `path:line`; `path#record` in a JSON document, where lines say nothing.
     pub(super) fn spot(&self, origin: Origin) -> String {
-        let index = origin.source.0 as usize;
-        let Some(info) = self.report.sources.get(index) else {
-            return format!("{}#{}", names::source(index), origin.record);
-        };
-        let lines = format::named(info.format).is_none_or(|format| matches!(format.framing, Framing::Lines));
-        format!("{}{}{}", self.path(index), if lines { ':' } else { '#' }, origin.record)
+        let path = self.path(origin.source.0 as usize);
+        match line(self.report, origin) {
+            Some(line) => format!("{path}:{line}"),
+            None => format!("{path}#{}", origin.record),
+        }
+    }
+
+    /// The same without the path, behind a place of the same source.
+    pub(super) fn number(&self, origin: Origin) -> String {
+        match line(self.report, origin) {
+            Some(line) => line.to_string(),
+            None => format!("#{}", origin.record),
+        }
     }
 
     /// The path of a source, with the path inside its archive.
@@ -80,6 +87,25 @@ impl<'p, 'a> Places<'p, 'a> {
             Spots::Sources(sources) => fill(&text, sources.iter().map(|source| self.path(source.0 as usize)), "file"),
         }
     }
+}
+
+/// The line on which a record begins, counted from 1. None in a JSON document.
+pub(super) fn line(report: &Report<'_>, origin: Origin) -> Option<u32> {
+    match framing(report, origin) {
+        Framing::Lines => Some(origin.record.get()),
+        Framing::Headed(_) => report.sources.get(origin.source.0 as usize)?.lines.of(origin.record),
+        Framing::JsonValues | Framing::JsonArray(_) => None,
+    }
+}
+
+/// Each record of the source is a line.
+pub(super) fn are_lines(report: &Report<'_>, origin: Origin) -> bool {
+    matches!(framing(report, origin), Framing::Lines)
+}
+
+fn framing(report: &Report<'_>, origin: Origin) -> Framing {
+    let format = report.sources.get(origin.source.0 as usize).and_then(|info| format::named(info.format));
+    format.map_or(Framing::Lines, |format| format.framing)
 }
 
 /// Puts places where the text has room for them.

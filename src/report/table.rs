@@ -24,7 +24,7 @@ pub(super) const RENDERER: Renderer = Renderer {
 /// The narrowest and the widest page.
 const WIDTHS: std::ops::RangeInclusive<usize> = 60..=80;
 /// At most so many lines of one quote.
-const QUOTE_LINES: usize = 3;
+const QUOTE_LINES: usize = 4;
 
 fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let view = report.view();

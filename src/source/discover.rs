@@ -45,6 +45,8 @@ pub struct Skipped {
     pub reason: String,
     /// Something inside it was read all the same.
     pub partly: bool,
+    /// It was asked for by name, on the command line.
+    pub named: bool,
 }
 
 impl Skipped {
@@ -55,6 +57,13 @@ impl Skipped {
 }
 
 impl Found {
+    /// Whether a path of the command line was missing or could not be read at all: its content is of no kind that can
+    /// be, or its archive is damaged from the first byte on. What is inside a folder or an archive was not asked for by
+    /// name.
+    pub fn lacks_named(&self) -> bool {
+        !self.missing.is_empty() || self.skipped.iter().any(|skipped| skipped.named && !skipped.partly)
+    }
+
     /// Everything that is not read: what was asked for by name and what was found, in a stable order.
     pub fn not_read(&self) -> Vec<Skipped> {
         let missing = self.missing.iter().map(|(path, reason)| Skipped {
@@ -63,6 +72,7 @@ impl Found {
             kind: NoticeKind::Unreadable,
             reason: reason.clone(),
             partly: false,
+            named: true,
         });
         missing.chain(self.skipped.iter().cloned()).collect()
     }
@@ -255,7 +265,15 @@ impl Search {
 
     fn skip(&mut self, path: &str, member: Option<&str>, kind: NoticeKind, reason: &str) {
         let (path, member) = (path.to_owned(), member.map(ToOwned::to_owned));
-        self.found.skipped.push(Skipped { path, member, kind, reason: reason.to_owned(), partly: false });
+        self.found.skipped.push(Skipped { path, member, kind, reason: reason.to_owned(), partly: false, named: false });
+    }
+
+    /// The same of something that may have been asked for by name.
+    fn leave(&mut self, place: &Place<'_>, kind: NoticeKind, reason: &str) {
+        self.skip(&place.candidate.path, place.member.as_deref(), kind, reason);
+        if let Some(skipped) = self.found.skipped.last_mut() {
+            skipped.named = place.candidate.depth == 0 && place.member.is_none();
+        }
     }
 
     /// Opens every file once, under the name that says most about it.

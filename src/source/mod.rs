@@ -7,6 +7,7 @@ mod block;
 mod discover;
 mod input;
 mod kind;
+mod lines;
 mod quote;
 mod reader;
 mod stored;
@@ -17,6 +18,7 @@ pub use self::{
     argument::{Hints, PathArgument},
     block::{Block, Cuts},
     discover::{Found, Skipped, discover, discover_with},
+    lines::{BlockLines, LineNumbers},
     quote::{Passage, Reach, fetch},
     reader::{ReadOptions, ReadSummary, Reader},
 };

@@ -212,6 +212,27 @@ fn an_unreadable_file_is_told_and_the_rest_is_analyzed() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+#[test]
+fn what_is_no_text_is_missed_where_it_was_asked_for_among_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("logs")).unwrap();
+    fs::write(at("logs/good.jsonl"), GOOD).unwrap();
+    fs::write(at("broken.zip"), b"PK\x03\x04broken").unwrap();
+    fs::write(at("blob.bin"), [0, 1, 2, 0, 0, 5, b'a', 0xff, 0xfe]).unwrap();
+    let code = |paths: &[&str]| run(folder.path(), &[&["analyze"], paths].concat()).status.code();
+    for name in ["broken.zip", "blob.bin"] {
+        let output = run(folder.path(), &["analyze", name, "logs", "-o", "json"]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["totals"]["calls"], 1, "the rest is analyzed first");
+        assert!(String::from_utf8(output.stderr).unwrap().contains(&format!("notice: {name}: not read: ")));
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert_eq!(code(&[name]), Some(3), "alone it is an input in which nothing was recognized");
+    }
+    assert_eq!(code(&["."]), Some(0), "inside a folder it was not asked for by name");
+    assert_eq!(code(&["logs", "logs/good.jsonl"]), Some(0));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_that_leads_around_is_told_and_loses_nothing() {

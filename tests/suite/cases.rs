@@ -15,7 +15,9 @@ fn every_case_gives_its_expected_reports() {
         assert!(case.join("README.md").exists(), "{}", case.display());
         let json = stdout(&case, &["analyze", "input", "--output", "json", "--calls", "all"]);
         expect_file(&case.join("expected/report.json"), &without_version(&json));
-        no_rule_fired_that_did_not_run(&serde_json::from_str(&json).unwrap());
+        let report = serde_json::from_str(&json).unwrap();
+        no_rule_fired_that_did_not_run(&report);
+        an_editor_opens_each_line(&case, &report, &report);
         for (kind, file) in [("table", "report.txt"), ("markdown", "report.md")] {
             let text = stdout(&case, &["analyze", "input", "--output", kind]);
             expect_file(&case.join("expected").join(file), &without_version(&text));
@@ -32,6 +34,20 @@ fn no_rule_fired_that_did_not_run(report: &serde_json::Value) {
     let mut fired = fired.chain(list(&report["runs"]).into_iter().map(|run| run["restart"]["rule"].clone()));
     let both = fired.find(|rule| not_run.contains(rule));
     assert_eq!(both, None, "{not_run:?}");
+}
+
+/// The line of a piece of evidence is the one of its byte.
+fn an_editor_opens_each_line(case: &std::path::Path, report: &serde_json::Value, part: &serde_json::Value) {
+    if let (Some(line), Some(byte)) = (part["line"].as_u64(), part["byte"].as_u64()) {
+        let sources = report["sources"].as_array().unwrap();
+        let source = sources.iter().find(|source| source["source"] == part["source"]).unwrap();
+        let text = std::fs::read(case.join(source["path"].as_str().unwrap())).unwrap();
+        let lines = text[..usize::try_from(byte).unwrap()].split(|byte| *byte == b'\n').count() as u64;
+        assert_eq!(line, lines, "{}: {part}", case.display());
+    }
+    let list = part.as_array().into_iter().flatten();
+    list.chain(part.as_object().into_iter().flat_map(|object| object.values()))
+        .for_each(|inner| an_editor_opens_each_line(case, report, inner));
 }
 
 #[test]

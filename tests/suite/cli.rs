@@ -108,6 +108,19 @@ fn several_outputs_at_once() {
 }
 
 #[test]
+fn two_reports_are_not_mixed_on_standard_output() {
+    let case = case("stdio-sigkill-after-outbound");
+    let output = run(&case, &["analyze", "input", "-o", "table", "-o", "json"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("two reports would be mixed on standard output; give one of them a file: KIND=FILE"),
+        "{told}"
+    );
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
 fn two_outputs_to_one_file_are_refused_before_anything_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let input = case("stdio-sigkill-after-outbound").join("input");

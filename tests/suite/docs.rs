@@ -25,7 +25,9 @@ fn the_readme_shows_real_output() {
 fn the_readme_explains_its_words_and_how_to_install() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let behind = readme.split("<!-- output -->").nth(1).and_then(|rest| rest.splitn(3, "```").nth(2)).unwrap();
-    for word in ["*run*", "*witness*", "*corroborated*", "*Unexplained*", "cargo install --path ."] {
+    for word in
+        ["*run*", "*witness*", "*corroborated*", "*Unexplained*", "`c3`", "`S1`", "`path#12`", "cargo install --path ."]
+    {
         assert!(behind.contains(word), "{word}");
     }
 }

@@ -41,6 +41,11 @@ impl<'a> Failure<'a> {
         }
     }
 
+    /// The words of the network stack, else what a person or the writer said of it.
+    pub(super) fn words(&self, arena: &'a Bump) -> Option<&'a str> {
+        self.error.or(self.comment).and_then(|words| words.text(arena))
+    }
+
     /// Why there was no answer, where the browser tool gave it or took it itself; `untouched` where no time, status or
     /// body is recorded. An answer of `route.fulfill` may be one that `route.fetch` got: whether the request went out
     /// is not known. After `route.abort` it did not, as far as the rest of the entry allows that.

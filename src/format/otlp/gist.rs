@@ -13,7 +13,11 @@ const SPANS: usize = 8;
 
 /// `span tools/call pay: status error "no answer" after 60004 ms; POST: status unset after 3 ms`. What the beginning of a long record
 /// does not reach is left out.
-pub(super) fn gist(text: &str) -> Option<String> {
+pub(super) fn gist(text: &str) -> Option<Vec<String>> {
+    told(text).map(|words| vec![words])
+}
+
+fn told(text: &str) -> Option<String> {
     let arena = &Bump::new();
     let record = Value::read(text);
     let resources = lists(record, &["resourceSpans", "batches"]);
@@ -82,7 +86,7 @@ fn nanoseconds(value: Value<'_>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::gist;
+    use super::told;
 
     const SPANS: &str = r#"{"resourceSpans":[{"resource":{"attributes":[]},"scopeSpans":[{"scope":{"name":"x"},"spans":[
         {"traceId":"0a","name":"tools/call pay","startTimeUnixNano":"1000000000","endTimeUnixNano":"61004000000",
@@ -91,19 +95,19 @@ mod tests {
     #[test]
     fn spans_are_told_in_a_few_words() {
         assert_eq!(
-            gist(SPANS).as_deref(),
+            told(SPANS).as_deref(),
             Some("span tools/call pay: status error \"no answer\" after 60004 ms; POST: status ok")
         );
         let bare = r#"{"scopeSpans":[{"spans":[{"name":"tools/list"}]}]}"#;
-        assert_eq!(gist(bare).as_deref(), Some("span tools/list: status unset"));
+        assert_eq!(told(bare).as_deref(), Some("span tools/list: status unset"));
     }
 
     #[test]
     fn what_is_behind_a_cut_is_not_told() {
         let cut = SPANS.find("\"status\"").expect("a status");
-        assert_eq!(gist(&SPANS[..cut]).as_deref(), Some("span tools/call pay after 60004 ms"));
+        assert_eq!(told(&SPANS[..cut]).as_deref(), Some("span tools/call pay after 60004 ms"));
         for text in ["", "{}", r#"{"resourceLogs":[]}"#, r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"na"#] {
-            assert_eq!(gist(text), None, "{text}");
+            assert_eq!(told(text), None, "{text}");
         }
     }
 }

@@ -207,6 +207,22 @@ pub fn quote(text: &str, limit: usize) -> String {
     out
 }
 
+/// The parts of a text behind one another. The first has at most half of the limit and those in the middle a quarter, so
+/// that the last has room in any case. Each is masked before it is cut.
+pub fn quote_parts(parts: &[String], limit: usize) -> String {
+    let mut text = String::new();
+    for (index, part) in parts.iter().enumerate() {
+        let left = limit.saturating_sub(text.chars().count());
+        let share = match index {
+            _ if index + 1 == parts.len() => left,
+            0 => limit / 2,
+            _ => left.min(limit / 4),
+        };
+        text.push_str(&quote(part, share));
+    }
+    text
+}
+
 /// The same where what stands before the record is known: a secret, or the key of one, may stand there.
 pub fn quote_behind(before: &str, text: &str, limit: usize) -> String {
     let edge = before.len();

@@ -513,3 +513,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn parts_leave_room_for_the_last_and_are_masked_before_they_are_cut() {
+    let parts =
+        |texts: &[&str], limit| quote_parts(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), limit);
+    assert_eq!(parts(&["POST /a → 404", ": {}", " → no such session"], 80), "POST /a → 404: {} → no such session");
+    let long = "x".repeat(300);
+    assert_eq!(parts(&[&long, &long, "the answer"], 40), format!("{}…{}…the answer", "x".repeat(19), "x".repeat(9)));
+    assert_eq!(parts(&[&long], 40).chars().count(), 40, "what stands alone has all the room");
+    let secret = format!("{{\"password\":\"{BODY}\"}}");
+    for limit in 1..200 {
+        let text = parts(&["POST /a", &secret, &secret], limit);
+        assert!(!text.contains(&BODY[..4]) && text.chars().count() <= limit.max(1), "{limit}: {text}");
+    }
+}

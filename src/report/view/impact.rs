@@ -2,12 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Desk, Rows, plural};
+use super::{Desk, Rows, handles::Handles, plural, runs};
 use crate::{
     correlate::Contact,
     event::ReachStage,
     report::{names, select},
-    symbol::Symbol,
 };
 
 /// At most so many targets and duplicates.
@@ -18,6 +17,10 @@ const SHOWN: usize = 10;
 pub(in crate::report) struct Impact {
     /// Executions of listed calls that are proven, and that are possible.
     pub(in crate::report) effects: (u64, u64),
+    /// The calls of which an execution is proven.
+    proven: Handles,
+    /// The calls of which more are possible than are proven.
+    possible: Handles,
     /// External targets in words.
     pub(in crate::report) targets: Rows<Target>,
     /// Operations whose effect may have happened twice, in words.
@@ -35,33 +38,51 @@ pub(in crate::report) struct Target {
 
 /// What is known of the outside.
 pub(super) fn impact(desk: &Desk<'_, '_>) -> Impact {
-    let effects = select::calls(desk.report)
-        .fold((0, 0), |(lo, hi), (_, verdict)| (lo + u64::from(verdict.effects.0), hi + u64::from(verdict.effects.1)));
-    Impact { effects, targets: targets(desk), duplicates: duplicates(desk) }
+    let (mut proven, mut possible) = (Handles::default(), Handles::default());
+    let mut effects = (0, 0);
+    for (index, verdict) in select::calls(desk.report) {
+        let (lo, hi) = verdict.effects;
+        effects = (effects.0 + u64::from(lo), effects.1 + u64::from(hi));
+        if lo > 0 {
+            proven.add(index);
+        }
+        if hi > lo {
+            possible.add(index);
+        }
+    }
+    Impact { effects, proven, possible, targets: targets(desk), duplicates: duplicates(desk) }
+}
+
+impl Impact {
+    /// `1 proven (c3), up to 3 possible (c5 and c7)`.
+    pub(in crate::report) fn executions(&self) -> String {
+        let (lo, hi) = self.effects;
+        format!("{lo} proven{}, up to {hi} possible{}", self.proven.in_brackets(), self.possible.in_brackets())
+    }
 }
 
 fn targets(desk: &Desk<'_, '_>) -> Rows<Target> {
-    let mut order: Vec<(Symbol, &Contact, u64, u64)> = Vec::new();
-    let mut known: FxHashMap<Symbol, usize> = FxHashMap::default();
+    let mut order: Vec<(&Contact, u64, u64)> = Vec::new();
+    let mut known: FxHashMap<runs::Target, usize> = FxHashMap::default();
     let case = desk.report.case;
     for (_, run) in case.runs.iter().enumerate().filter(|(index, _)| desk.selected.run(*index)) {
-        for contact in super::runs::contacts(case, run) {
-            let slot = *known.entry(contact.target).or_insert(order.len());
+        for contact in runs::contacts(case, run) {
+            let slot = *known.entry(runs::Target::of(case, contact)).or_insert(order.len());
             if slot == order.len() {
-                order.push((contact.target, contact, 0, 0));
+                order.push((contact, 0, 0));
             }
             if let Some(row) = order.get_mut(slot) {
-                row.2 += 1;
-                row.3 += u64::from(contact.stage == ReachStage::Answered);
+                row.1 += 1;
+                row.2 += u64::from(contact.stage == ReachStage::Answered);
             }
         }
     }
     let left = order.len().saturating_sub(SHOWN) as u64;
-    let shown = order.into_iter().take(SHOWN).map(|(target, contact, attempts, results)| {
+    let shown = order.into_iter().take(SHOWN).map(|(contact, attempts, results)| {
         let place = if contact.local { " on this host" } else { "" };
         let answered = if results == 0 { "no answer on record".to_owned() } else { format!("{results} answered") };
         let text = format!("{}{place}, {}, {answered}", contact.kind.name(), plural(attempts, "contact"));
-        Target { name: super::runs::target_name(desk.names.name(target)).to_owned(), text }
+        Target { name: runs::Target::of(case, contact).name(desk), text }
     });
     Rows { shown: shown.collect(), left }
 }

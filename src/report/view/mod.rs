@@ -7,6 +7,7 @@ mod calls;
 mod count;
 mod coverage;
 mod findings;
+mod handles;
 mod impact;
 mod next;
 mod runs;
@@ -69,7 +70,7 @@ impl<T> Rows<T> {
 /// A place that is cited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cite {
-    /// `path:line`, or `path#record` where a record is not a line.
+    /// `path:line`, or `path#record` in a JSON document.
     pub(super) place: String,
     /// What it shows, as a phrase.
     pub(super) role: String,
@@ -234,7 +235,7 @@ impl Desk<'_, '_> {
             Place::Counted { count, of, first } => {
                 (first.origin, format!("{} ({count} of {of})", self.spot(first.origin)), true)
             }
-            Place::Absent { from, to } => (from, format!("{} to {}", self.spot(from), to.record), false),
+            Place::Absent { from, to } => (from, format!("{} to {}", self.spot(from), self.places().number(to)), false),
         };
         Cite { place, role: self.names.text(&piece.role), quotable, quote: None, origin }
     }
@@ -243,7 +244,7 @@ impl Desk<'_, '_> {
         Places { report: self.report, names: &self.names, root: &self.root }
     }
 
-    /// `path:line`; `path#record` where records are not lines.
+    /// `path:line`; `path#record` in a JSON document.
     fn spot(&self, origin: Origin) -> String {
         self.places().spot(origin)
     }

@@ -5,8 +5,9 @@ use rustc_hash::FxHashMap;
 
 use super::{Cite, Desk, RUNS, Rows, all_of, and_more, none_of, plural};
 use crate::{
-    correlate::{Case, Contact, NONE, Run, Transport},
-    judge::{Answer, Outcome, RunFacts, RunVerdict, run::Question},
+    correlate::{Case, Contact, Mark, NONE, Run, Transport},
+    event::SourceId,
+    judge::{Answer, Evidence, Outcome, RunFacts, RunVerdict, run::Question},
     report::wire,
     symbol::Symbol,
 };
@@ -20,7 +21,7 @@ pub(in crate::report) struct RunRow {
     pub(in crate::report) headline: String,
     /// Started, initialized, tools listed, reached outside.
     pub(in crate::report) answers: [String; 4],
-    /// Where it stopped, and how the process ended.
+    /// Where it stopped, how the process ended, and where it reached the outside.
     pub(in crate::report) cites: Vec<Cite>,
     /// How many runs this row stands for.
     count: u64,
@@ -97,14 +98,28 @@ fn failed_by_run(desk: &Desk<'_, '_>) -> FxHashMap<u32, Failed> {
     failed
 }
 
-/// The places that show where the run stopped, and why its restart verdict is what it is.
+/// The places that show where the run stopped, why its restart verdict is what it is, and the first contact with the
+/// outside.
 fn cites(desk: &Desk<'_, '_>, index: usize) -> Vec<Cite> {
     let Some(verdict) = desk.report.verdicts.runs.get(index) else { return Vec::new() };
-    let Some(stop) = verdict.stop else { return Vec::new() };
-    let stop = crate::judge::Evidence::seen("is the last record before it stopped", stop.mark);
-    let (mut cites, _) = desk.cite(std::iter::once(&stop).chain(verdict.restart.proof.iter().skip(1)));
+    let stop = verdict.stop.map(|stop| Evidence::seen("is the last record before it stopped", stop.mark));
+    let restart = verdict.restart.proof.iter().skip(1).filter(|_| stop.is_some());
+    let (mut cites, _) = desk.cite(stop.iter().chain(restart));
     cites.truncate(2);
+    cites.extend(contact(desk, index, &cites));
     cites
+}
+
+/// The first contact of a run with the outside, where none of its records is among those cited already.
+fn contact(desk: &Desk<'_, '_>, index: usize, cites: &[Cite]) -> Option<Cite> {
+    let case = desk.report.case;
+    let contacts = contacts(case, case.runs.get(index)?);
+    let is_cited = |mark: Mark| cites.iter().any(|cite| cite.origin == mark.origin);
+    if contacts.iter().any(|contact| is_cited(contact.attempt) || contact.result.is_some_and(is_cited)) {
+        return None;
+    }
+    let shows = Evidence::seen("shows a contact with the outside", contacts.first()?.attempt);
+    desk.cite([&shows]).0.pop()
 }
 
 fn headline(desk: &Desk<'_, '_>, facts: &RunFacts<'_>, verdict: &RunVerdict, failed: &Failed) -> String {
@@ -187,25 +202,44 @@ fn reached(desk: &Desk<'_, '_>, facts: &RunFacts<'_>, verdict: &RunVerdict) -> S
         return format!("reached outside: {}", answer.name());
     }
     let contacts = contacts(facts.case, facts.run);
-    let mut targets: Vec<Symbol> = Vec::new();
+    let mut targets: Vec<Target> = Vec::new();
     for contact in &contacts {
-        if !targets.contains(&contact.target) && targets.len() < 64 {
-            targets.push(contact.target);
+        let target = Target::of(facts.case, contact);
+        if !targets.contains(&target) && targets.len() < 64 {
+            targets.push(target);
         }
     }
-    let named: Vec<&str> = targets.iter().take(2).map(|target| target_name(desk.names.name(*target))).collect();
+    let named: Vec<String> = targets.iter().take(2).map(|target| target.name(desk)).collect();
     let more = targets.len().saturating_sub(named.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let count = plural(contacts.len() as u64, "contact");
     format!("reached outside: yes, {count} with {}{more}", named.join(if more.is_empty() { " and " } else { ", " }))
 }
 
-/// A contact whose record names no target has the target `unknown`.
-pub(super) fn target_name(name: &str) -> &str {
-    match name {
-        "unknown" => "a target that is not named",
-        "service of this log" => "the service whose own log was read",
-        name => name,
+/// What was contacted: by its name, or as the service that wrote a log without naming itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Target {
+    Named(Symbol),
+    WriterOf(SourceId),
+}
+
+impl Target {
+    pub(super) fn of(case: &Case, contact: &Contact) -> Self {
+        match case.name(contact.target) {
+            "service of this log" => Self::WriterOf(contact.attempt.origin.source),
+            _ => Self::Named(contact.target),
+        }
+    }
+
+    /// As it is shown. A contact whose record names no target has the target `unknown`.
+    pub(super) fn name(self, desk: &Desk<'_, '_>) -> String {
+        match self {
+            Self::WriterOf(source) => format!("the service whose log is {}", desk.path(source.0 as usize)),
+            Self::Named(target) => match desk.names.name(target) {
+                "unknown" => "a target that is not named".to_owned(),
+                name => name.to_owned(),
+            },
+        }
     }
 }
 

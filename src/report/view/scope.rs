@@ -2,8 +2,8 @@
 //!
 //! It decides nothing: the selection is applied in `select`.
 
-use super::{Desk, all_of, plural};
-use crate::report::filter::Filter;
+use super::{Desk, all_of, handles::Handles, plural};
+use crate::{event::Direction, judge::Helps, report::filter::Filter};
 
 /// The calls the report speaks of.
 #[derive(Debug)]
@@ -14,20 +14,19 @@ pub(super) struct Scope {
     calls: u64,
     /// All runs of the case.
     runs: u64,
-    /// One of the selected calls did not end well.
-    failed: bool,
+    /// The selected calls that did not end well, by why they need nothing.
+    failed: Failed,
     /// Something that belongs to the capture was not read.
     lossy: bool,
 }
 
 impl Scope {
     pub(super) fn new(desk: &Desk<'_, '_>) -> Self {
-        let mut calls = desk.report.verdicts.calls.iter();
         Self {
             filter: Filter::new(desk.report, &desk.names, &desk.selected),
             calls: desk.report.verdicts.totals.calls,
             runs: desk.report.case.runs.len() as u64,
-            failed: calls.any(|(index, verdict)| !verdict.outcome.is_success() && desk.selected.call(*index)),
+            failed: Failed::new(desk),
             lossy: desk.report.case.anywhere.is_lossy(),
         }
     }
@@ -43,9 +42,8 @@ impl Scope {
             (0, _) => return "No call is on record, so there is nothing to retry.".to_owned(),
             _ => {}
         }
-        if self.failed {
-            return "Nothing to retry: what did not end well was answered, was done by a later attempt, or is a server's own question to its client."
-                .to_owned();
+        if let Some(words) = self.failed.words() {
+            return format!("Nothing to retry: {words}.");
         }
         let lost = if self.lossy { " Data was lost: a call that is missing here may have failed." } else { "" };
         match &self.filter {
@@ -58,5 +56,51 @@ impl Scope {
                 )
             }
         }
+    }
+}
+
+/// Calls that did not end well and that nobody has to send again.
+#[derive(Debug, Default)]
+struct Failed {
+    questions: Handles,
+    done: Handles,
+    answered: Handles,
+}
+
+impl Failed {
+    fn new(desk: &Desk<'_, '_>) -> Self {
+        let mut failed = Self::default();
+        let calls = desk.report.verdicts.calls.iter().filter(|(_, verdict)| !verdict.outcome.is_success());
+        for (index, verdict) in calls.filter(|(index, _)| desk.selected.call(**index)) {
+            let is_question = desk.report.case.calls[*index as usize].direction == Direction::ToClient;
+            match verdict.retry.helps {
+                _ if is_question => failed.questions.add(*index),
+                Helps::AlreadyDone => failed.done.add(*index),
+                _ => failed.answered.add(*index),
+            }
+        }
+        failed
+    }
+
+    /// `c2 was done by a later attempt; c4 is the server's own question to its client`.
+    fn words(&self) -> Option<String> {
+        let kinds = [
+            (&self.done, "was done by a later attempt", "were done by later attempts"),
+            (
+                &self.answered,
+                "was answered, though what it was told is not on record",
+                "were answered, though what they were told is not on record",
+            ),
+            (
+                &self.questions,
+                "is the server's own question to its client",
+                "are the server's own questions to its client",
+            ),
+        ];
+        let told = kinds.iter().filter(|(calls, ..)| !calls.is_empty());
+        let told =
+            told.map(|(calls, one, many)| format!("{} {}", calls.text(), if calls.is_one() { one } else { many }));
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| told.join("; "))
     }
 }

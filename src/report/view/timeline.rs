@@ -2,7 +2,7 @@
 //!
 //! Inside a call the order is causal, whatever the clocks say; between calls it is that of the placed times.
 
-use super::{Desk, Rows, calls};
+use super::{Desk, Rows, calls, runs};
 use crate::{
     correlate::Mark,
     event::Witness,
@@ -41,7 +41,7 @@ pub(super) fn timeline(desk: &Desk<'_, '_>) -> Rows<Moment> {
     let mut entries: Vec<Entry> = Vec::new();
     let shown = calls::shown(desk);
     for run in runs_of(desk, &shown) {
-        run_moments(desk, run, &mut entries);
+        run_moments(desk, run, &shown, &mut entries);
     }
     let of_runs: Vec<Mark> = entries.iter().map(|entry| entry.mark).collect();
     for call in shown {
@@ -63,7 +63,7 @@ fn runs_of(desk: &Desk<'_, '_>, calls: &[u32]) -> Vec<usize> {
     runs
 }
 
-fn run_moments(desk: &Desk<'_, '_>, run: usize, entries: &mut Vec<Entry>) {
+fn run_moments(desk: &Desk<'_, '_>, run: usize, shown: &[u32], entries: &mut Vec<Entry>) {
     let Some(verdict) = desk.report.verdicts.runs.get(run) else { return };
     let who = desk.names.run(run);
     let mut last = None;
@@ -75,6 +75,24 @@ fn run_moments(desk: &Desk<'_, '_>, run: usize, entries: &mut Vec<Entry>) {
     let exit = crate::judge::RunFacts::new(desk.report.case, run).exited;
     if let Some(exit) = exit.filter(|exit| entries.iter().all(|entry| entry.mark != exit.mark)) {
         push(desk, &mut None, who, "the process ended", exit.mark, entries);
+    }
+    contacts(desk, run, shown, entries);
+}
+
+/// Contacts with the outside that no shown call tells of.
+fn contacts(desk: &Desk<'_, '_>, run: usize, shown: &[u32], entries: &mut Vec<Entry>) {
+    let case = desk.report.case;
+    let Some(facts) = case.runs.get(run) else { return };
+    let who = desk.names.run(run);
+    let others = runs::contacts(case, facts).into_iter().filter(|contact| !shown.contains(&contact.call));
+    for contact in others.take(PER_CALL) {
+        let method = contact.method.map_or("contact", |method| desk.names.name(method));
+        let what = format!("{method} to the outside: {}", runs::Target::of(case, contact).name(desk));
+        push(desk, &mut None, who, &what, contact.attempt, entries);
+        // A log of a service has no witness of its own where its name says nothing.
+        if let Some(entry) = entries.last_mut() {
+            entry.moment.witness = contact.witness.name();
+        }
     }
 }
 

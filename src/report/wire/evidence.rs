@@ -8,6 +8,7 @@ use crate::{
     report::{
         Report,
         names::{self, Names},
+        place,
     },
 };
 
@@ -50,6 +51,7 @@ fn one(report: &Report<'_>, names: &Names<'_>, piece: &Evidence) -> Ev {
         role: names.text(&piece.role),
         source: String::new(),
         record: None,
+        line: None,
         byte: None,
         at: None,
         quote: None,
@@ -67,7 +69,7 @@ fn one(report: &Report<'_>, names: &Names<'_>, piece: &Evidence) -> Ev {
         }
         judge::Place::Absent { from, to } => {
             ev.source = names::source(from.source.0 as usize);
-            (ev.from, ev.to) = (Some(place(from)), Some(place(to)));
+            (ev.from, ev.to) = (Some(bound(from)), Some(bound(to)));
         }
     }
     ev
@@ -77,11 +79,12 @@ fn seen(report: &Report<'_>, names: &Names<'_>, mark: Mark, ev: &mut Ev) {
     let origin = mark.origin;
     ev.source = names::source(origin.source.0 as usize);
     ev.record = Some(u64::from(origin.record.get()));
+    ev.line = place::line(report, origin).filter(|_| !place::are_lines(report, origin));
     ev.byte = Some(origin.offset);
     ev.at = names.instant(mark);
     ev.quote = report.quotes.get(&origin).map(|quote| names.text(quote));
 }
 
-fn place(origin: Origin) -> Place {
+fn bound(origin: Origin) -> Place {
     Place { record: u64::from(origin.record.get()), byte: origin.offset }
 }

@@ -34,6 +34,7 @@ fn evidence() -> Vec<Ev> {
         role: text(),
         source: text(),
         record: Some(1),
+        line: Some(1),
         byte: Some(0),
         at: Some(text()),
         quote: Some(text()),

@@ -115,6 +115,8 @@ pub(super) struct Ev {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) record: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) byte: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) at: Option<String>,

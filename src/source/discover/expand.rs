@@ -77,10 +77,6 @@ impl Search {
         }
     }
 
-    fn leave(&mut self, place: &Place<'_>, kind: NoticeKind, reason: &str) {
-        self.skip(&place.candidate.path, place.member.as_deref(), kind, reason);
-    }
-
     fn damaged(&mut self, place: &Place<'_>, damage: &str) {
         self.leave(place, NoticeKind::BrokenArchive, &format!("the archive is damaged: {damage}"));
     }

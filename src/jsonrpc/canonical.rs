@@ -209,7 +209,7 @@ fn is_mask(text: &str) -> bool {
     let one_sign = !first.is_alphanumeric() || matches!(first, 'x' | 'X');
     let repeated = one_sign && text.len() > 2 && text.chars().all(|sign| sign == first);
     let cut = text.starts_with("***") || ENDS.iter().any(|end| text.ends_with(end)) || is_told_to_be_cut(text);
-    repeated || cut || is_placeholder(text) || WORDS.iter().any(|word| starts(&word))
+    repeated || cut || is_placeholder(text) || WORDS.iter().any(starts)
 }
 
 /// `12345… (truncated 2)`, `… 300 more characters`.

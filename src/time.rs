@@ -143,7 +143,7 @@ pub fn rich(text: &[u8]) -> Option<Stamp> {
     }
     let (time, digits, _) = time_of_day(text.get(9..)?)?;
     let date = NaiveDate::from_ymd_opt(2000 + i32::try_from(year).ok()?, month, day)?;
-    let at = NaiveDateTime::new(date, NaiveTime::MIN).and_utc().timestamp_nanos_opt()? + time;
+    let at = NaiveDateTime::new(date, NaiveTime::MIN).and_utc().timestamp_nanos_opt()?.checked_add(time)?;
     Some(Stamp { at: Timestamp(at), shape: Shape::Local, digits: round_digits(digits) })
 }
 
@@ -156,13 +156,13 @@ pub fn common_log(text: &[u8]) -> Option<(Stamp, usize)> {
     let year = i32::try_from(number(text, 7, 4)?).ok()?;
     let date = NaiveDate::from_ymd_opt(year, month, day)?;
     let (time, digits, length) = time_of_day(text.get(12..)?)?;
-    let local = NaiveDateTime::new(date, NaiveTime::MIN).and_utc().timestamp_nanos_opt()? + time;
+    let local = NaiveDateTime::new(date, NaiveTime::MIN).and_utc().timestamp_nanos_opt()?.checked_add(time)?;
     let mut used = 12 + length;
     if text.get(used) == Some(&b' ')
         && let (Some(seconds), length) = zone(&text[used + 1..])
     {
         used += 1 + length;
-        return Some((Stamp::utc(local - i64::from(seconds) * SECOND, digits), used));
+        return Some((Stamp::utc(local.checked_sub(i64::from(seconds) * SECOND)?, digits), used));
     }
     Some((Stamp { at: Timestamp(local), shape: Shape::Local, digits: round_digits(digits) }, used))
 }
@@ -261,6 +261,13 @@ mod tests {
         let stamp = parse(text).expect("a stamp");
         assert_eq!(stamp.shape, Shape::Utc, "{text}");
         stamp.at.rfc3339(stamp.digits)
+    }
+
+    #[test]
+    fn the_end_of_time_is_no_stamp() {
+        assert_eq!(common_log(b"11/Apr/2262:23:59:59 +0000"), None);
+        assert_eq!(common_log(b"11/Apr/2262:23:00:00 -2359"), None);
+        assert!(common_log(b"10/Apr/2262:23:59:59 +0000").is_some());
     }
 
     #[test]

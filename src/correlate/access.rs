@@ -176,7 +176,7 @@ impl Correlator {
     fn ends_with(&self, row: &AccessRow, call: &Call) -> bool {
         let at = self.case.placed(row.mark);
         let end = call.answered.and_then(|mark| self.case.placed(mark));
-        at.zip(end).is_some_and(|(at, end)| (end.0 - at.0).abs() <= SLACK)
+        at.zip(end).is_some_and(|(at, end)| end.0.abs_diff(at.0) <= SLACK.unsigned_abs())
     }
 
     fn row_within(&self, row: &AccessRow, call: &Call) -> bool {
@@ -187,6 +187,7 @@ impl Correlator {
         let coarse = self.case.sources[super::source_index(row.mark.origin)].digits == 0;
         let slack = if coarse { SLACK } else { SLACK / 20 };
         let begins = row.started.map_or(end, |started| started.0);
-        begins >= from - slack && end <= to.saturating_add(slack) && (row.failed || end >= from - slack)
+        let from = from.saturating_sub(slack);
+        begins >= from && end <= to.saturating_add(slack) && (row.failed || end >= from)
     }
 }

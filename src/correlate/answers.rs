@@ -44,9 +44,9 @@ impl Correlator {
 
     /// Two open requests share the id: the answer is one's, nobody can say whose.
     fn contested_answer(&mut self, open: &[u32], answer: &Answer<'_>, witness: Witness, mark: Mark) {
-        for call in open {
+        for call in open.iter().filter(|call| self.lane.contested.insert(**call)).copied().collect::<Vec<u32>>() {
             let code = answer.error.and_then(|error| error.code).and_then(|code| i32::try_from(code).ok()).unwrap_or(0);
-            self.sight(*call, Seen::Contested, witness, mark, code);
+            self.sight(call, Seen::Contested, witness, mark, code);
         }
         // One of them is answered now; which one stays open, so the oldest is closed to keep the count right.
         if let Some(&oldest) = open.first() {

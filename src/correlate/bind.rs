@@ -135,7 +135,9 @@ impl Correlator {
             };
             let keyed = strands.iter().any(|s| self.case.strands[*s as usize].first.at.is_some());
             let (first, last) = (times(|s| s.first).min(), times(|s| s.last).max());
-            keyed && first.is_some_and(|first| first <= at + SLACK) && last.is_some_and(|last| at <= last + SLACK)
+            keyed
+                && first.is_some_and(|first| first <= at.saturating_add(SLACK))
+                && last.is_some_and(|last| at <= last.saturating_add(SLACK))
         });
         let only = holding.next();
         if holding.next().is_some() { None } else { only }
@@ -237,7 +239,7 @@ impl Correlator {
     fn open_at(&self, call: u32, contact: &Contact, slack: i64) -> Option<bool> {
         let at = self.case.placed(contact.attempt)?.0;
         let span = self.span_of(call)?;
-        Some(at >= span.from - slack && span.to.is_none_or(|to| at <= to + slack))
+        Some(at >= span.from.saturating_sub(slack) && span.to.is_none_or(|to| at <= to.saturating_add(slack)))
     }
 
     fn only_holding(&self, calls: &[u32], contact: &Contact) -> Option<u32> {

@@ -53,7 +53,7 @@ impl Correlator {
             let Some(at) = self.case.placed(self.case.contacts[*other as usize].attempt) else { continue };
             let near = |index: &&u32| {
                 let contact = &self.case.contacts[**index as usize];
-                self.case.placed(contact.attempt).is_some_and(|first| (first.0 - at.0).abs() <= SLACK)
+                self.case.placed(contact.attempt).is_some_and(|first| first.0.abs_diff(at.0) <= SLACK.unsigned_abs())
             };
             let mut close = base.iter().filter(near);
             if let (Some(first), None) = (close.next().copied(), close.next())

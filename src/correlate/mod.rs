@@ -34,7 +34,7 @@ mod stray;
 mod streams;
 mod windows;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use case::{Anywhere, Case};
 pub use facts::{
@@ -127,6 +127,8 @@ struct Lane {
     lives: FxHashMap<Symbol, lane::Life>,
     instances: u32,
     server_instances: FxHashMap<Symbol, u32>,
+    /// Calls of which it is noted that an answer may be theirs or another's: once is enough.
+    contested: FxHashSet<u32>,
     /// Attempts that wait for a result, by strand.
     waiting: FxHashMap<u32, Vec<u32>>,
     /// Spans: id to parent and call.

@@ -283,7 +283,7 @@ impl Correlator {
         let asked = call.asked?;
         // A process that has written since was there to read; and a pipe without a reader breaks at once.
         let stirred = self.lane.stirred_since(&self.case.strands[strand as usize], strand, asked.origin);
-        let waited = asked.at.zip(mark.at).is_some_and(|(asked, broken)| broken.0 - asked.0 > AT_ONCE);
+        let waited = asked.at.zip(mark.at).is_some_and(|(asked, broken)| broken.0.saturating_sub(asked.0) > AT_ONCE);
         let fits = witness == Witness::Client && matches!(call.asked_as, Seen::Queued | Seen::Sent);
         (fits && !stirred && !waited).then_some(last)
     }

@@ -81,6 +81,9 @@ pub struct Proof {
     more: Vec<Evidence>,
 }
 
+/// A further piece of evidence is compared with so many.
+const COMPARED: usize = 64;
+
 impl Proof {
     /// A proof by one piece of evidence.
     pub fn new(first: Evidence) -> Self {
@@ -92,10 +95,11 @@ impl Proof {
         Self::new(Evidence::seen(role, mark))
     }
 
-    /// Adds a piece of evidence.
+    /// Adds a piece of evidence. Of very many, a piece may be there twice.
     #[must_use]
     pub fn and(mut self, evidence: Evidence) -> Self {
-        if evidence != self.first && !self.more.contains(&evidence) {
+        let compared = &self.more[..self.more.len().min(COMPARED)];
+        if evidence != self.first && !compared.contains(&evidence) {
             self.more.push(evidence);
         }
         self

@@ -91,7 +91,7 @@ impl<'a> Gate<'a> {
         let ordered = marks.iter().filter_map(|mark| mark.at).is_sorted();
         let waited = |from: Option<Mark>, to: Option<Mark>| {
             let place = |mark: Option<Mark>| mark.and_then(|mark| facts.case.placed(mark));
-            place(from).zip(place(to)).is_some_and(|(from, to)| to.0 - from.0 > AT_ONCE)
+            place(from).zip(place(to)).is_some_and(|(from, to)| to.0.saturating_sub(from.0) > AT_ONCE)
         };
         let first = self.rows.first().map(|row| row.mark);
         own && ordered

@@ -301,7 +301,12 @@ pub(super) fn opinion(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Mile
     let attempt = Attempt { facts, outcome, milestones };
     let own = RETRY_RULES.iter().find_map(|rule| (rule.check)(&attempt)).unwrap_or_else(|| no_proof::opinion(&attempt));
     let rule = own.rule;
-    let own = own.under(unseen::conditions(&attempt, rule)).under(doubt::doubts(&attempt, rule));
+    let own = match own.verdict {
+        Caution::Safe | Caution::SafeIf => {
+            own.under(unseen::conditions(&attempt, rule)).under(doubt::doubts(&attempt, rule))
+        }
+        Caution::Unknown | Caution::Unsafe => own,
+    };
     new_process::with_restart(&attempt, own)
 }
 

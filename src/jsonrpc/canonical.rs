@@ -225,7 +225,7 @@ fn is_placeholder(text: &str) -> bool {
     let inner = AROUND.iter().find_map(|(open, close)| text.strip_prefix(open)?.strip_suffix(close));
     let is_word =
         |inner: &str| inner.chars().all(|char| char.is_ascii_alphabetic() || matches!(char, '_' | '-' | ' ' | ':'));
-    inner.is_some_and(|inner| !inner.is_empty() && inner.len() <= 32 && is_word(inner))
+    inner.is_some_and(|inner| (2..=32).contains(&inner.len()) && is_word(inner))
 }
 
 /// Order of keys does not matter, and of a repeated key the last value counts.

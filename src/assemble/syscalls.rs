@@ -39,6 +39,8 @@ pub(super) struct Syscalls {
     local: BTreeSet<(u32, i32)>,
     /// Descriptors that were made, or were free, in the trace: any other was handed down and may go anywhere.
     own: FxHashSet<(u32, i32)>,
+    /// Numbers of the standard streams that became copies of descriptors that were handed down.
+    replaced: FxHashSet<(u32, i32)>,
     /// Files that were opened for writing.
     files: BTreeSet<(u32, i32)>,
     /// How much of what the processes do the trace shows.
@@ -101,7 +103,7 @@ impl Syscalls {
     /// Whether something of the trace may not be followed any more.
     fn is_full(&self) -> bool {
         let processes = self.threads.len() + self.children.len();
-        let counts = [processes, self.connections.len(), self.cut.len(), self.network.len()];
+        let counts = [processes, self.connections.len(), self.cut.len(), self.network.len(), self.replaced.len()];
         counts.into_iter().any(|count| count >= LIMIT) || self.sight.is_full()
     }
 
@@ -260,6 +262,7 @@ impl Syscalls {
                 return self.connect(event, process, fd, address, ok, out);
             }
             Call::Local { fd } => return self.note_local(process, fd),
+            Call::Copied { from, fd } => return self.copied(event, process, (from, fd), out),
             Call::Unnamed { fd } => return self.unnamed(event, process, fd, out),
             Call::SocketError { fd, .. } | Call::Send { fd, .. } | Call::Receive { fd, .. } | Call::Close { fd } => fd,
             _ => return,
@@ -268,6 +271,7 @@ impl Syscalls {
         if matches!(call, Call::Close { .. }) {
             self.local.remove(&key);
             self.files.remove(&key);
+            self.replaced.remove(&key);
             if self.own.len() < LIMIT {
                 self.own.insert(key);
             }
@@ -295,6 +299,38 @@ impl Syscalls {
         }
     }
 
+    /// A descriptor got a second number: what was open there is closed, and it goes where the first one goes.
+    fn copied(&mut self, event: &Event<'_>, process: u32, (from, fd): (i32, i32), out: &mut dyn FnMut(&Event<'_>)) {
+        let (from, to) = ((process, from), (process, fd));
+        if from == to {
+            return;
+        }
+        self.socket(event, process, Call::Close { fd }, out);
+        if self.local.contains(&from) {
+            self.note_local(process, fd);
+        }
+        if self.files.contains(&from) {
+            self.note_file(process, fd);
+        }
+        if let Some(parent) = self.connections.get(&from)
+            && self.connections.len() < LIMIT
+        {
+            // A request that went out before is told once, under the first number.
+            let copy = Connection { request: None, told: false, ..parent.clone() };
+            self.connections.insert(to, copy);
+        } else if !self.is_own(from) && !self.is_stream(from) {
+            self.own.remove(&to);
+            if fd <= 2 && self.replaced.len() < LIMIT {
+                self.replaced.insert(to);
+            }
+        }
+    }
+
+    /// Whether a descriptor is a standard stream as it was handed down: the session itself.
+    fn is_stream(&self, key: (u32, i32)) -> bool {
+        key.1 <= 2 && !self.own.contains(&key) && !self.replaced.contains(&key)
+    }
+
     /// Whether a descriptor was made in the trace, by the process or by the one that it comes from.
     fn is_own(&self, (process, fd): (u32, i32)) -> bool {
         let parent = self.children.get(&process).map(|parent| (*parent, fd));
@@ -316,7 +352,7 @@ impl Syscalls {
     /// Bytes on a socket that nobody saw being connected: where they went the trace does not tell.
     fn unnamed(&mut self, event: &Event<'_>, process: u32, fd: i32, out: &mut dyn FnMut(&Event<'_>)) {
         let key = (process, fd);
-        if fd <= 2 || self.local.contains(&key) || self.connections.contains_key(&key) {
+        if self.is_stream(key) || self.local.contains(&key) || self.connections.contains_key(&key) {
             return;
         }
         remark(event, process, RemarkKind::LevelChanged, Some("a socket without a known peer"), out);

@@ -163,8 +163,7 @@ fn spawn<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
         "EACCES" | "EPERM" => SpawnFailure::NotPermitted,
         _ => SpawnFailure::Other,
     };
-    let client = ["client.onerror", "onnect", "MCP", "transport"].iter().any(|word| before.contains(word));
-    if is_client(body) || client && body.witness.is_none() {
+    if is_about_the_server(before, body) {
         let step = Step {
             event: PhaseEvent::SpawnFailed,
             phase: None,
@@ -177,6 +176,19 @@ fn spawn<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
         sink.push(body.event(Kind::Trouble(Trouble { kind: TroubleKind::MissingFile, class: "spawn", name })));
     }
     true
+}
+
+/// Whether what failed is the start of the server: nothing stands before it, or what directly stands before it says so.
+/// Anything else may name a program that a server wanted, with its work done up to there.
+fn is_about_the_server(before: &str, body: &Body<'_>) -> bool {
+    let about = before.trim_end().trim_end_matches("Error:").trim_end().trim_end_matches(':');
+    let about = about.rsplit(": ").next().unwrap_or("").trim();
+    let says = |words: &[&str]| words.iter().any(|word| about.contains(word)) && !about.contains("tool");
+    let client = ["client.onerror", "onnect", "MCP", "transport"];
+    match is_client(body) {
+        true => about.is_empty() || says(&client) || says(&["server", "start", "launch"]),
+        false => body.witness.is_none() && says(&client),
+    }
 }
 
 /// `write EPIPE` decides by its author: the client lost the server's input, or the server lost its reader.
@@ -270,7 +282,12 @@ mod tests {
             let want = Trouble { kind: TroubleKind::MissingFile, class: "spawn", name: Some("git") };
             assert_eq!(events[0].kind, Kind::Trouble(want));
         });
-        only("Error: spawn git ENOENT", |event| assert!(matches!(event.kind, Kind::Trouble(_))));
+        for text in ["Error: spawn git ENOENT", "client.onerror: tool failed after upload: spawn ffmpeg ENOENT"] {
+            only(text, |event| assert!(matches!(event.kind, Kind::Trouble(_)), "{text}"));
+        }
+        for text in ["Error: webhook posted, then spawn git ENOENT", "MCP tool failed: spawn git ENOENT"] {
+            told(text, Some(Witness::Client), |events| assert!(matches!(events[0].kind, Kind::Trouble(_)), "{text}"));
+        }
     }
 
     #[test]

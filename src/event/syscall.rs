@@ -85,6 +85,13 @@ pub enum Call<'a> {
         /// HTTP status, where the bytes begin an answer.
         status: Option<u16>,
     },
+    /// A descriptor got a second number, whatever that number meant before.
+    Copied {
+        /// The descriptor.
+        from: i32,
+        /// The number.
+        fd: i32,
+    },
     /// The descriptor was closed.
     Close {
         /// File descriptor.

@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Tar,
     /// May hold evidence, but is not opened.
     Unsupported(&'static str),
-    /// Holds no text.
+    /// Is known to hold no log.
     Binary(&'static str),
 }
 
@@ -43,20 +43,50 @@ const UNSUPPORTED: &[(&[u8], &str)] = &[
     (b"ElfFile\0", "a Windows event log is not read: export it as text"),
 ];
 
+/// What is no text and nothing that is known.
+const UNKNOWN: &str = "binary content of an unknown kind is not read";
+
 const CAPTURE: &str = "a packet capture is not read: export it as HAR or text";
 
-/// Beginnings of binary files, with their names.
-const BINARY: &[(&[u8], &str)] = &[
-    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF87a", "a GIF image"),
-    (b"GIF89a", "a GIF image"),
-    (b"%PDF-", "a PDF document"),
-    (b"\x7fELF", "an ELF program"),
-    (b"\0asm", "a WebAssembly module"),
-    (b"\xca\xfe\xba\xbe", "a Java class or a Mach-O program"),
-    (b"\xcf\xfa\xed\xfe", "a Mach-O program"),
+/// Files that hold no log: what they are, where their mark stands, and the mark. Only these may be left out without a
+/// doubt: what else looks binary may be a log with holes, or one that is written in a way that is not known here.
+const NO_LOG: &[(&str, usize, &[u8])] = &[
+    ("a PNG image", 0, b"\x89PNG\r\n\x1a\n"),
+    ("a JPEG image", 0, b"\xff\xd8\xff"),
+    ("a GIF image", 0, b"GIF87a"),
+    ("a GIF image", 0, b"GIF89a"),
+    ("a WebP image", 8, b"WEBPVP8"),
+    ("an icon", 0, b"\0\0\x01\0"),
+    ("a PDF document", 0, b"%PDF-"),
+    ("an ELF program", 0, b"\x7fELF"),
+    ("a WebAssembly module", 0, b"\0asm"),
+    ("a Java class or a Mach-O program", 0, b"\xca\xfe\xba\xbe"),
+    ("a Mach-O program", 0, b"\xcf\xfa\xed\xfe"),
+    ("a Mach-O program", 0, b"\xce\xfa\xed\xfe"),
+    ("a font", 0, b"wOFF\0\x01\0\0"),
+    ("a font", 0, b"wOFFOTTO"),
+    ("a font", 0, b"wOF2\0\x01\0\0"),
+    ("a font", 0, b"wOF2OTTO"),
+    ("a font", 0, b"OTTO\0"),
+    ("a font", 0, b"\0\x01\0\0\0"),
+    ("a WebM video", 0, b"\x1a\x45\xdf\xa3"),
 ];
+
+/// A file that is known to hold no log, by its first bytes.
+fn no_log(head: &[u8]) -> Option<&'static str> {
+    let at = |offset: usize, mark: &[u8]| head.get(offset..).is_some_and(|rest| rest.starts_with(mark));
+    let known = NO_LOG.iter().find(|(_, offset, mark)| at(*offset, mark)).map(|(name, ..)| *name);
+    // A few letters are no mark: the header that they begin has to hold as well.
+    let video = head.first() == Some(&0) && at(4, b"ftyp");
+    let bitmap = at(0, b"BM") && at(6, &[0; 4]) && at(15, &[0; 3]);
+    let program = at(0, b"MZ") && at(0x40, b"\x0e\x1f\xba\x0e");
+    let compiled = at(2, b"\r\n") && at(5, &[0; 3]) && at(16, b"\xe3");
+    known
+        .or_else(|| video.then_some("an MP4 video"))
+        .or_else(|| bitmap.then_some("a bitmap image"))
+        .or_else(|| program.then_some("a Windows program"))
+        .or_else(|| compiled.then_some("compiled Python"))
+}
 
 /// What an input that begins with these bytes is.
 pub(super) fn kind(head: &[u8]) -> Kind {
@@ -81,7 +111,7 @@ pub(super) fn kind(head: &[u8]) -> Kind {
     if head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY") {
         return Kind::Unsupported("bzip2 compression is not supported: unpack it first");
     }
-    if let Some((_, reason)) = BINARY.iter().find(|(magic, _)| head.starts_with(magic)) {
+    if let Some(reason) = no_log(head) {
         return Kind::Binary(reason);
     }
     text(head)
@@ -137,12 +167,12 @@ fn text(head: &[u8]) -> Kind {
     }
     let controls = head.iter().filter(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31)).count();
     let invalid: usize = head.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
-    if (controls + invalid) * 10 > head.len() { Kind::Binary("binary content") } else { Kind::Text(Charset::Utf8) }
+    if (controls + invalid) * 10 > head.len() { Kind::Unsupported(UNKNOWN) } else { Kind::Text(Charset::Utf8) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Charset, Kind, PEEK, kind};
+    use super::{Charset, Kind, PEEK, UNKNOWN, kind};
 
     fn utf16(text: &str, encode: fn(u16) -> [u8; 2]) -> Vec<u8> {
         text.encode_utf16().flat_map(encode).collect()
@@ -153,10 +183,22 @@ mod tests {
         assert_eq!(kind(b""), Kind::Empty);
         assert_eq!(kind(b"plain"), Kind::Text(Charset::Utf8));
         assert_eq!(kind(b"caf\xe9 in Latin-1, with one \0 byte"), Kind::Text(Charset::Utf8));
-        assert_eq!(kind(&[0, 1, 2, 0, 0, 5, b'a', 0xff, 0xfe]), Kind::Binary("binary content"));
+        assert_eq!(kind(&[0, 1, 2, 0, 0, 5, b'a', 0xff, 0xfe]), Kind::Unsupported(UNKNOWN));
+        assert_eq!(kind(&[b"a log\n".repeat(40), vec![0; 60]].concat()), Kind::Unsupported(UNKNOWN), "it may be a log");
         assert_eq!(kind(b"\0\0\0\0a log behind a hole\n"), Kind::Text(Charset::Utf8));
         assert_eq!(kind(&[0; PEEK]), Kind::Text(Charset::Utf8));
         assert_eq!(kind(b"\x89PNG\r\n\x1a\nIHDR"), Kind::Binary("a PNG image"));
+        for head in [
+            &b"RIFF\x10\0\0\0WEBPVP8 "[..],
+            b"\0\0\x01\0\x01\0",
+            b"BM\x36\0\x0c\0\0\0\0\0\x36\0\0\0\x28\0\0\0",
+            b"\0\0\0\x18ftypmp42\0",
+            b"\xcb\r\r\n\0\0\0\0\x10\x11\x12\x66\x01\0\0\0\xe3",
+            b"wOF2\0\x01\0\0",
+        ] {
+            assert!(matches!(kind(head), Kind::Binary(_)), "{head:?}");
+        }
+        assert_eq!(kind(b"BM 2026-07-22 MZ ftyp"), Kind::Text(Charset::Utf8));
         assert!(matches!(kind(b"SQLite format 3\0\x10"), Kind::Unsupported(_)), "it may hold evidence");
         assert!(matches!(kind(b"LPKSHHRH\0"), Kind::Unsupported(_)));
         assert_eq!(kind(b"BZ history of a project"), Kind::Text(Charset::Utf8));

@@ -31,7 +31,8 @@ fn what_was_not_read_is_named_in_every_form_of_the_report() {
     fs::write(at("cut.gz"), &gzip(GOOD.as_bytes())[..60]).unwrap();
     fs::write(at("half.tar"), [&tar(GOOD.as_bytes())[..1024], &[b'x'; 512][..]].concat()).unwrap();
     fs::write(at("packed.xz"), b"\xfd7zXZ\0\0").unwrap();
-    fs::write(at("blob.bin"), [0, 1, 2, 0, 0, 5, b'a', 0xff, 0xfe]).unwrap();
+    fs::write(at("blob.bin"), b"\x89PNG\r\n\x1a\n\0\0").unwrap();
+    fs::write(at("holes.bin"), [GOOD.as_bytes(), &[0; 8192]].concat().split_off(GOOD.len() / 2)).unwrap();
     fs::write(at(".hidden"), GOOD).unwrap();
     fs::write(at("sk-proj-Zk3vQ9xW2mN7bT5yL8cR4dF6gH1jK0pA.xz"), b"\xfd7zXZ\0\0").unwrap();
     let output = run(folder.path(), &["analyze", ".", "nowhere.log", "-o", "json"]);
@@ -40,7 +41,8 @@ fn what_was_not_read_is_named_in_every_form_of_the_report() {
     for (path, notice, reason) in [
         ("nowhere.log", "unreadable", "No such file"),
         (".hidden", "hidden", "a hidden file"),
-        ("blob.bin", "binary", "binary content"),
+        ("blob.bin", "binary", "a PNG image"),
+        ("holes.bin", "unreadable", "binary content of an unknown kind"),
         ("broken.gz", "broken-archive", "the archive is damaged: "),
         ("half.tar", "broken-archive", "the archive is damaged: "),
         ("packed.xz", "unreadable", "xz compression is not supported"),
@@ -57,7 +59,7 @@ fn what_was_not_read_is_named_in_every_form_of_the_report() {
         assert!(one_line(folder.path(), "ndjson").contains(&format!("\"path\":\"{path}\",\"member\":null")), "{path}");
     }
     let told = String::from_utf8(output.stderr).unwrap();
-    for words in ["notice: blob.bin: not read: binary content\n", "notice: .hidden: not read: a hidden file\n"] {
+    for words in ["notice: blob.bin: not read: a PNG image\n", "notice: .hidden: not read: a hidden file\n"] {
         assert!(told.contains(words), "{told}");
     }
     // A source tells beside its row that it is cut.

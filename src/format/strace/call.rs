@@ -42,7 +42,7 @@ pub(super) fn read<'a>(
     match name {
         "execve" | "execveat" => push(call.exec()),
         "clone" | "clone3" | "fork" | "vfork" => push(call.clone()),
-        "connect" => push(call.connect().or(call.unix()).unwrap_or(Call::Other)),
+        "connect" => push(call.connect().or(call.unix()).or(call.elsewhere()).unwrap_or(Call::Other)),
         "getsockopt" => push(call.socket_error()),
         "sendto" | "sendmsg" | "sendmmsg" | "send" | "write" | "writev" | "pwrite64" | "pwritev" | "pwritev2"
         | "sendfile" | "sendfile64" => call.send(push),
@@ -55,11 +55,13 @@ pub(super) fn read<'a>(
         "close" => push(call.fd().map_or(Call::Other, |fd| Call::Close { fd })),
         "socketpair" | "pipe" | "pipe2" => call.pair(push),
         "openat" | "openat2" | "open" | "creat" => call.open(push),
-        "socket" | "accept" | "accept4" | "dup" | "dup2" | "dup3" | "epoll_create" | "epoll_create1" | "eventfd"
-        | "eventfd2" | "memfd_create" | "timerfd_create" | "pidfd_open" | "signalfd4" | "inotify_init1" => {
+        "socket" if !is_followed(arguments) && !call.failed() => push(Call::Hidden("socket")),
+        "socket" | "accept" | "accept4" | "epoll_create" | "epoll_create1" | "eventfd" | "eventfd2"
+        | "memfd_create" | "timerfd_create" | "pidfd_open" | "signalfd4" | "inotify_init1" => {
             push(call.new_descriptor());
         }
-        "fcntl" if arguments.contains("F_DUPFD") => push(call.new_descriptor()),
+        "dup" | "dup2" | "dup3" => push(call.copied()),
+        "fcntl" if arguments.contains("F_DUPFD") => push(call.copied()),
         "ioctl" if !["USBDEVFS_", "SG_IO", "I2C_", "SPI_"].iter().any(|device| arguments.contains(device)) => {
             push(Call::Other);
         }
@@ -96,6 +98,14 @@ fn goes_unseen(name: &str) -> bool {
         "socketcall",
     ];
     NAMES.contains(&name) || ["io_uring_", "io_submit", "mq_", "syscall_"].iter().any(|start| name.starts_with(start))
+}
+
+/// Whether the addresses of a socket's family are read here: to hosts of a network, to neighbors on this host, to the
+/// kernel. A virtual machine's host, a radio or a bus is outside as well, and their addresses say nothing to us.
+fn is_followed(arguments: &str) -> bool {
+    let family = arguments.split([',', '<']).next().unwrap_or("").trim();
+    let family = family.strip_prefix("AF_").or_else(|| family.strip_prefix("PF_")).unwrap_or("");
+    matches!(family, "INET" | "INET6" | "UNIX" | "LOCAL" | "FILE" | "NETLINK")
 }
 
 /// The path of a Unix socket's address.
@@ -251,6 +261,14 @@ impl<'a> Parts<'a> {
         })
     }
 
+    /// A peer whose address is not read here. A socket that is let go of its peer, or that asks the kernel, has none.
+    fn elsewhere(&self) -> Option<Call<'a>> {
+        let none = ["{sa_family=AF_UNSPEC", "{sa_family=AF_NETLINK"];
+        let refused = self.failed() && !matches!(self.outcome.error, "EINPROGRESS" | "EAGAIN" | "EALREADY" | "EINTR");
+        let reached = !refused && !none.iter().any(|start| self.argument(1).starts_with(start));
+        reached.then_some(Call::Unnamed { fd: self.fd()? })
+    }
+
     fn socket_error(&self) -> Call<'a> {
         let error = self.argument(3).strip_prefix('[').and_then(|text| text.strip_suffix(']'));
         match (self.fd(), error) {
@@ -294,6 +312,15 @@ impl<'a> Parts<'a> {
 
     fn new_descriptor(&self) -> Call<'a> {
         self.outcome.some().and_then(|fd| i32::try_from(fd).ok()).map_or(Call::Other, |fd| Call::Close { fd })
+    }
+
+    /// A second number for a descriptor, which goes where the first one goes. 0 is a number like any other here.
+    fn copied(&self) -> Call<'a> {
+        let fd = self.outcome.value.filter(|value| *value >= 0).and_then(|fd| i32::try_from(fd).ok());
+        match (self.fd(), fd) {
+            (Some(from), Some(fd)) => Call::Copied { from, fd },
+            _ => Call::Other,
+        }
     }
 
     fn pair(&self, push: &mut dyn FnMut(Call<'a>)) {

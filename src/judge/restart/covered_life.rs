@@ -85,6 +85,10 @@ mod tests {
             "7 14:00:02.000000 brk(NULL) = 0x55",
             r#"7 14:00:02.000000 openat(AT_FDCWD, "/var/log/acme.log", O_WRONLY|O_CREAT, 0644) = 5"#,
             "strace: Process 7 attached",
+            "7 14:00:02.000000 socket(AF_VSOCK, SOCK_STREAM, 0) = -1 EAFNOSUPPORT (Address family not supported)",
+            "7 14:00:02.000000 connect(4, {sa_family=AF_UNSPEC, sa_data=\"\"}, 16) = 0",
+            "7 14:00:02.000000 dup2(2, 1) = 1\n7 14:00:02.100000 write(1, \"up\", 2) = 2",
+            "7 14:00:02.000000 openat(AT_FDCWD, \"/dev/null\", O_RDWR) = 5\n7 14:00:02.100000 dup2(5, 0) = 0",
         ] {
             assert_eq!(verdict(line), Caution::Safe, "{line}");
         }
@@ -99,6 +103,13 @@ mod tests {
             r#"7 14:00:02.000000 msgsnd(5, {1, "pay"}, 3, 0) = 0"#,
             r#"7 14:00:02.000000 openat(AT_FDCWD, "/dev/ttyUSB0", O_RDWR) = 5"#,
             "7 14:00:02.000000 clone3({flags=CLONE_VM|CLONE_FILES|CLONE_THREAD}, 88) = 8",
+            "7 14:00:02.000000 socket(AF_VSOCK, SOCK_STREAM, 0) = 5",
+            "7 14:00:02.000000 socket(AF_CAN, SOCK_RAW, CAN_RAW) = 5",
+            "7 14:00:02.000000 connect(4, {sa_family=AF_BLUETOOTH}, 10) = 0",
+            "7 14:00:02.000000 connect(4, {sa_family=0x28, sa_data=\"\"}, 16) = -1 EINPROGRESS (Operation now in progress)",
+            "7 14:00:02.000000 dup2(9, 1) = 1\n7 14:00:02.100000 write(1, \"POST /pay HTTP/1.1\\r\\n\", 20) = 20",
+            "7 14:00:02.000000 dup3(9, 0, 0) = 0\n7 14:00:02.100000 write(0, \"x\", 1) = 1",
+            "7 14:00:02.000000 fcntl(9, F_DUPFD_CLOEXEC, 3) = 10\n7 14:00:02.100000 write(10, \"x\", 1) = 1",
             "7 13:59:50.000000 brk(NULL) = 0x55",
             "7 14:00:02.000000 connect(4, {sa_family=AF_INET, sin_po",
         ] {

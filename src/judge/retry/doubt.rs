@@ -12,6 +12,7 @@ use super::{
 use crate::{
     correlate::Hop,
     judge::{Condition, Spots},
+    time::Timestamp,
 };
 
 /// Something that the capture lacks, or has and cannot explain.
@@ -93,6 +94,15 @@ static DOUBTS: &[Doubt] = &[
     },
     Doubt {
         find: |facts| {
+            let elsewhere = facts.case.stray.words_elsewhere(facts.place().origin.source);
+            Spots::sources(elsewhere.filter(|_| words_behind(facts)))
+        },
+        except: &[],
+        own: true,
+        condition: "nothing in {} was written about it",
+    },
+    Doubt {
+        find: |facts| {
             let own = Hop::of(facts.case, facts.call);
             Spots::records(window(facts).and_then(|(from, to)| facts.case.stray.call_within(own, from, to)))
         },
@@ -122,6 +132,14 @@ static DOUBTS: &[Doubt] = &[
         condition: "no line without a time (first: {}) is about it",
     },
 ];
+
+/// Whether somebody wrote something behind a request that has no answer, as far as the clock tells: it has no end.
+fn words_behind(facts: &CallFacts<'_>) -> bool {
+    let own = facts.place().origin.source;
+    let from = facts.call.asked.and_then(|asked| facts.case.on_common_clock(asked));
+    let behind = |from| facts.case.stray.words_within(own, from, Timestamp(i64::MAX));
+    facts.call.answered.is_none() && from.is_none_or(behind)
+}
 
 /// Rules whose answers name what the server could not run, or that nothing left the client.
 static BY_NAME: &[&str] = &[unknown_tool::RULE.id, invalid_arguments::RULE.id, not_sent::RULE.id];

@@ -66,7 +66,7 @@ const BEHIND: usize = 1024;
 pub fn leaks(text: &str) -> Vec<usize> {
     let mut places = places(text);
     let shown = if unseen::has_sequences(text) { unseen::shown(text) } else { None };
-    for plain in [unescape::plain(text), shown].into_iter().flatten() {
+    for plain in [unescape::plain(text), unescape::percent(text), shown].into_iter().flatten() {
         places.extend(self::places(&plain.text).into_iter().map(|at| plain.written(at)));
     }
     places.sort_unstable();

@@ -143,10 +143,10 @@ pub fn find(text: &str) -> Vec<Found> {
     merged(text, found)
 }
 
-/// The secrets of a text as it is written, and as it reads with its escaped letters.
+/// The secrets of a text as it is written, and as it reads with its escaped letters, and as a URL.
 fn walk(text: &str) -> Vec<Found> {
     let mut found = Scan::new(text).walk();
-    if let Some(plain) = unescape::plain(text) {
+    for plain in [unescape::plain(text), unescape::percent(text)].into_iter().flatten() {
         found.extend(Scan::new(&plain.text).walk().into_iter().map(|secret| written(&plain, secret)));
     }
     found

@@ -241,6 +241,8 @@ pub static SECRETS: &[Secret] = &[
         kept: &[
             "bearer tokens are not checked against `resource`",
             "www-authenticate: Bearer error=\"invalid_token\", resource_metadata=\"http://x\"",
+            "www-authenticate: Bearer realm=x",
+            "{\"name\":\"www-authenticate\",\"value\":\"Bearer error=invalid_token, scope=a1B2\"}",
         ],
         ..row("bearer", "A bearer token (RFC 6750) wherever it stands.")
     },
@@ -458,6 +460,10 @@ pub static SECRETS: &[Secret] = &[
     },
     Secret {
         shapes: &[
+            Shape {
+                pattern: r"(?:^|[^0-9])[0-9]{8,10}(?::|%3A)([A-Za-z0-9_-]{35,45})(?:[^A-Za-z0-9_-]|\z)",
+                check: shape::is_mixed,
+            },
             shape(r"[0-9]{6,12}(?::|%3A)(AA(?:[A-Za-z0-9_-]{28,}|[A-Za-z0-9_-]{4,}\z))"),
             shape(concat!(
                 r"(?i:api\.telegram\.org)",
@@ -471,8 +477,72 @@ pub static SECRETS: &[Secret] = &[
         masked: &[
             "https://api.telegram.org/bot123456789:AA{}/getMe",
             "https://api.telegram.org/file/bot123456789:{}/a.jpg",
+            "failed: bot123456789:{}",
+            "token 1234567890:{} of the bot",
         ],
-        ..row("telegram-token", "Telegram bot tokens, `DIGITS:AA…`. The digits, the public id of the bot, stay.")
+        kept: &[
+            "at 1784728810:9f3a9f3a9f3a9f3a9f3a9f3a9f3a9f3a9f3a9f3a",
+            "1784728810:the-words-of-a-name-that-is-very-long",
+        ],
+        ..row(
+            "telegram-token",
+            "Telegram bot tokens, `DIGITS:AA…` or 35 characters. The digits, the public id of the bot, stay.",
+        )
+    },
+    Secret {
+        shapes: &[shape(concat!(
+            token_edge!(),
+            r"([A-Za-z0-9]{10,20}\.atlasv1\.(?:[A-Za-z0-9_-]{16,}|[A-Za-z0-9_-]{4,}\z))"
+        ))],
+        masked: &["got aB3dE5gH7jK9mN.atlasv1.{} back"],
+        kept: &["module.atlasv1.name of a file"],
+        ..row("terraform-token", "Tokens of Terraform Cloud, `….atlasv1.…`.")
+    },
+    Secret {
+        shapes: &[word_token!(r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?", "[A-Za-z0-9]", "16")],
+        masked: &["dp.pt.{}", "dp.st.{}", "dp.ct.{}", "use dp.st.prd.{}"],
+        kept: &["dp.pt.length of a list", "dp.st.configurationmanager is loaded"],
+        ..row("doppler-token", "Doppler tokens: personal, service, of the command line, account, SCIM, audit.")
+    },
+    Secret {
+        shapes: &[shape(concat!(token_edge!(), r"key-([0-9a-f]{32})(?:[^0-9A-Za-z-]|\z)"))],
+        masked: &["sent key-{hex} along"],
+        kept: &["cache key-12345 of key-9f3a9f3a", "key-9f3a9f3a9f3a9f3a9f3a9f3a9f3a9f3a9f3a9f3a is a digest"],
+        ..row("mailgun-key", "Mailgun keys, `key-` and 32 hexadecimal digits.")
+    },
+    Secret {
+        shapes: &[shape(concat!(token_edge!(), r"pat([A-Za-z0-9]{14}\.[0-9a-f]{64})"))],
+        masked: &["with pataB3dE5gH7jK9mN.{hex}{hex} as key"],
+        kept: &["path.join of patternmatching.dead"],
+        ..row("airtable-token", "Airtable personal access tokens, `pat….…`.")
+    },
+    Secret {
+        shapes: &[Shape {
+            pattern: concat!(edge!(), r"SSWS(?:\+|\\+u0020|%20|[ \t]+)", run!("[A-Za-z0-9_-]", "16")),
+            check: shape::is_telling,
+        }],
+        masked: &["sent SSWS {} to the server", "SSWS%20{}"],
+        kept: &["the SSWS scheme is an authorization-scheme of Okta"],
+        ..row("okta-token", "Okta API tokens behind their scheme, `SSWS …`, wherever it stands.")
+    },
+    Secret {
+        shapes: &[Shape {
+            pattern: concat!(
+                edge!(),
+                r"(?i:(?:x-(?:amz|goog)-)?signature(?:=|%3D))((?:[A-Za-z0-9_~+/.-]|%2[BbFf]|%3[Dd]){24,})"
+            ),
+            check: shape::is_signature,
+        }],
+        masked: &[
+            "AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host, Signature={hex}{hex}",
+            "failed with signature={}",
+            "https://x.test/x?Expires=1&Signature={}&x=1",
+        ],
+        kept: &["signature=null", "signature=the_name_of_a_function_and_its_types", "signature=v1"],
+        ..row(
+            "signature",
+            "Signatures of requests and URLs that stand outside of a URL: AWS (Signature Version 4), CloudFront.",
+        )
     },
     Secret {
         shapes: &[shape(concat!(
@@ -557,6 +627,7 @@ pub static SECRETS: &[Secret] = &[
             "-----BEGIN OPENSSH PRIVATE KEY-----\\n{}\\n-----END OPENSSH PRIVATE KEY-----\\n",
             "-----BEGIN PRIVATE KEY-----\n{}",
             "{}\n{}\n-----END PRIVATE KEY-----",
+            "GET /mcp?z=-----BEGIN%20RSA%20PRIVATE%20KEY-----%0A{}%2B%0A-----END%20RSA%20PRIVATE%20KEY-----",
         ],
         kept: &["-----BEGIN CERTIFICATE-----"],
         ..row(
@@ -747,6 +818,11 @@ pub static SECRETS: &[Secret] = &[
             "curl -u {}: https://x.test/",
             "[\"curl\",\"-u\",\"USER:{}\"]",
             "--pass {}",
+            "GET /mcp?z=curl%20-u%20USER:{}%20http://x",
+            "GET /mcp?z=curl%20%2Du%20USER:{}",
+            "GET /mcp?z=sshpass%20-p%20{}%20ssh%20x",
+            "GET /mcp?z=mysql%20-u%20root%20-p{}",
+            "GET /mcp?z=password%20is%20{}",
         ],
         kept: &[
             "psql -h x -p 5432 -U bob",

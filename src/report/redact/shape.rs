@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::secrets::name;
-use super::words::{BEARER_PROSE, is_one_of};
+use super::words::{BEARER_PROSE, CHALLENGE_PARAMETERS, is_one_of};
 use super::{Found, Scan};
 
 static BEGIN_PRIVATE_KEY: LazyLock<Regex> =
@@ -27,9 +27,15 @@ pub(super) fn is_mixed(text: &str) -> bool {
     has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit)
 }
 
-/// Neither prose nor the parameter of a challenge (`Bearer realm="…"`).
+/// Neither prose nor the parameter of a challenge (`Bearer realm="…"`, RFC 6750 3), which needs no quotes.
 pub(super) fn is_bearer(word: &str) -> bool {
-    !is_one_of(word.trim_end_matches('='), &BEARER_PROSE)
+    let parameter = word.split_once('=').is_some_and(|(name, _)| is_one_of(name, &CHALLENGE_PARAMETERS));
+    !parameter && !is_one_of(word.trim_end_matches('='), &BEARER_PROSE)
+}
+
+/// A signature, in hexadecimal or base64: with digits and letters. Prose has no digits, a number no letters.
+pub(super) fn is_signature(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit()) && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
 /// Base64 rather than the word after "basic" in prose.

@@ -182,7 +182,18 @@ fn is_known_from_its_start(kind: &str, text: &str, at: usize) -> bool {
     let before = &text[..at];
     let value_first =
         before.contains("value") && !before.contains("name") && !before.contains("key\\") && !before.contains("key\"");
-    let shaped = ["email", "telegram-token", "discord-token", "basic", "url-password", "twilio-key", "session"];
+    let shaped = [
+        "email",
+        "telegram-token",
+        "discord-token",
+        "basic",
+        "url-password",
+        "twilio-key",
+        "session",
+        "mailgun-key",
+        "airtable-token",
+        "signature",
+    ];
     !value_first && !shaped.contains(&kind) && !text.contains("-----END")
 }
 

@@ -46,6 +46,35 @@ pub(super) fn plain(text: &str) -> Option<Plain<'_>> {
     Some(Plain { text: Cow::Owned(out), shifts })
 }
 
+/// The text as whoever takes the URL reads it: with every percent-encoded character of ASCII. None where only letters are
+/// encoded, which [`plain`] reads.
+pub(super) fn percent(text: &str) -> Option<Plain<'_>> {
+    let bytes = text.as_bytes();
+    let sign = |at: usize| encoded(bytes, at).is_some_and(|byte| !scan::is_key_byte(byte));
+    if !memchr::memchr_iter(b'%', bytes).any(sign) {
+        return None;
+    }
+    let mut out = String::new();
+    let mut shifts = Vec::new();
+    let mut done = 0;
+    for at in memchr::memchr_iter(b'%', bytes) {
+        let Some(byte) = encoded(bytes, at).filter(|_| at >= done) else { continue };
+        out.push_str(text.get(done..at)?);
+        shifts.push((out.len(), at + 2 - out.len()));
+        out.push(char::from(byte));
+        done = at + 3;
+    }
+    out.push_str(text.get(done..)?);
+    Some(Plain { text: Cow::Owned(out), shifts })
+}
+
+/// The character of ASCII that `%XX` stands for here. Control characters other than blanks are no text.
+fn encoded(bytes: &[u8], at: usize) -> Option<u8> {
+    let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+    let byte = u8::try_from(digit(at + 1)? * 16 + digit(at + 2)?).ok()?;
+    matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~').then_some(byte)
+}
+
 /// Whether a letter is written as an escape anywhere. Quick, since whole logs are asked.
 fn has_letters(bytes: &[u8]) -> bool {
     let unicode = || memchr::memmem::find_iter(bytes, b"u00").filter_map(|at| at.checked_sub(1));
@@ -77,6 +106,17 @@ mod tests {
         }
         for text in ["", "plain", r"\u0022 \u00e9 \n %22 %zz \x1b[m 100% \u00", r"\\"] {
             assert!(plain(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn urls_are_read_as_their_reader_does() {
+        let text = "z=curl%20-u%20a%3Ab%2Fé%0a%00%zz%2";
+        let plain = percent(text).expect("escapes");
+        assert_eq!(plain.text, "z=curl -u a:b/é\n%00%zz%2");
+        assert_eq!((plain.written(6), plain.written(7), plain.written(plain.text.len())), (6, 9, text.len()));
+        for text in ["", "100%", "%41%2D", "%C3%A9"] {
+            assert!(percent(text).is_none(), "{text}");
         }
     }
 

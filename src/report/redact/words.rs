@@ -68,6 +68,13 @@ pub(super) static BEARER_PROSE: Words = LazyLock::new(|| {
     )
 });
 
+/// Parameters of a `Bearer` challenge (RFC 6750 3, RFC 9728 5.1, and what services add).
+pub(super) static CHALLENGE_PARAMETERS: Words = LazyLock::new(|| {
+    words(
+        "realm|scope|error|error_description|error_uri|resource_metadata|authorization_uri|client_id|resource_id|charset",
+    )
+});
+
 /// Schemes of HTTP authentication whose credentials are one word (IANA registry, and what services use).
 pub(super) static ONE_WORD_SCHEMES: Words = LazyLock::new(|| {
     words(

@@ -185,10 +185,10 @@ fn is_about_the_server(before: &str, body: &Body<'_>) -> bool {
     let about = about.rsplit(": ").next().unwrap_or("").trim();
     let says = |words: &[&str]| words.iter().any(|word| about.contains(word)) && !about.contains("tool");
     let client = ["client.onerror", "onnect", "MCP", "transport"];
-    match is_client(body) {
-        true => about.is_empty() || says(&client) || says(&["server", "start", "launch"]),
-        false => body.witness.is_none() && says(&client),
+    if is_client(body) {
+        return about.is_empty() || says(&client) || says(&["server", "start", "launch"]);
     }
+    body.witness.is_none() && says(&client)
 }
 
 /// `write EPIPE` decides by its author: the client lost the server's input, or the server lost its reader.

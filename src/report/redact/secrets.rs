@@ -511,7 +511,7 @@ pub static SECRETS: &[Secret] = &[
         ..row("mailgun-key", "Mailgun keys, `key-` and 32 hexadecimal digits.")
     },
     Secret {
-        shapes: &[shape(concat!(token_edge!(), r"pat([A-Za-z0-9]{14}\.[0-9a-f]{64})"))],
+        shapes: &[shape(concat!(token_edge!(), r"pat([A-Za-z0-9]{14}\.[0-9a-f]{32,})"))],
         masked: &["with pataB3dE5gH7jK9mN.{hex}{hex} as key"],
         kept: &["path.join of patternmatching.dead"],
         ..row("airtable-token", "Airtable personal access tokens, `pat….…`.")

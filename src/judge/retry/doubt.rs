@@ -127,7 +127,8 @@ static DOUBTS: &[Doubt] = &[
     },
     Doubt {
         find: |facts| Spots::records(facts.case.stray.timeless.iter().copied()),
-        except: BY_NAME,
+        // A server that lists no such tool had nothing to run.
+        except: &[unknown_tool::RULE.id, not_sent::RULE.id],
         own: true,
         condition: "no line without a time (first: {}) is about it",
     },

@@ -8,15 +8,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{TEXT_LIMIT, place::Place};
 use crate::{
-    event::{
-        Call, CallKey, Event, Keys, Kind, Pairs, PhaseEvent, Reach, ReachSource, ReachStage, Remark, RemarkKind, Step,
-        StepDetail, Syscall,
-    },
+    event::{Call, CallKey, Event, Keys, Kind, PhaseEvent, Remark, RemarkKind, Step, StepDetail, Syscall},
     format,
     record::{Record, Sink},
 };
+use connection::Connection;
 use sight::Sight;
 
+mod connection;
 mod sight;
 
 /// The most connections, threads and cut calls that are followed at once.
@@ -47,29 +46,6 @@ pub(super) struct Syscalls {
     sight: Sight,
     /// Calls that wait for their rest, by thread.
     cut: FxHashMap<u32, (Place, String)>,
-}
-
-/// A socket with a peer.
-#[derive(Clone, Debug)]
-struct Connection {
-    process: u32,
-    address: Box<str>,
-    connected: bool,
-    /// Bytes went out.
-    sent: bool,
-    place: Place,
-    request: Option<Request>,
-    /// The request was told already and waits for its answer.
-    told: bool,
-}
-
-/// A request whose bytes went out.
-#[derive(Clone, Debug)]
-struct Request {
-    place: Place,
-    method: Option<Box<str>>,
-    path: Option<Box<str>>,
-    pairs: Pairs,
 }
 
 impl Syscalls {
@@ -393,85 +369,6 @@ impl Syscalls {
             connection.not_connected(event, out);
         } else if self.connections.len() < LIMIT {
             self.connections.insert(key, connection);
-        }
-    }
-}
-
-impl Connection {
-    fn reach(&self, stage: ReachStage) -> Reach<'_> {
-        let reach = Reach::new(stage, ReachSource::KernelTrace, &self.address);
-        match &self.request {
-            Some(request) => Reach {
-                method: request.method.as_deref(),
-                path: request.path.as_deref(),
-                pairs: request.pairs,
-                ..reach
-            },
-            None => reach,
-        }
-    }
-
-    fn tell(&self, place: &Place, reach: Reach<'_>, out: &mut dyn FnMut(&Event<'_>)) {
-        let arena = bumpalo::Bump::new();
-        let mut body = place.body("", &arena);
-        body.keys.pid = Some(self.process);
-        out(&body.event(Kind::Reach(reach)));
-    }
-
-    fn not_connected(&self, event: &Event<'_>, out: &mut dyn FnMut(&Event<'_>)) {
-        let reach = Reach::new(ReachStage::NotConnected, ReachSource::KernelTrace, &self.address);
-        self.tell(&Place::of(event), reach, out);
-    }
-
-    /// Bytes went out. The head of a request and its body may go in two calls: the request is told with its body.
-    fn send(
-        &mut self,
-        event: &Event<'_>,
-        method: Option<&str>,
-        path: Option<&str>,
-        pairs: Pairs,
-        out: &mut dyn FnMut(&Event<'_>),
-    ) {
-        if method.is_some() || self.request.is_none() && !self.sent {
-            self.request_told(out);
-            let request =
-                Request { place: Place::of(event), method: method.map(Into::into), path: path.map(Into::into), pairs };
-            self.request = Some(request);
-            self.told = false;
-        } else if let Some(request) = &mut self.request
-            && request.pairs == Pairs::default()
-        {
-            request.pairs = pairs;
-        }
-        self.sent = true;
-        self.connected = true;
-    }
-
-    fn request_told(&mut self, out: &mut dyn FnMut(&Event<'_>)) {
-        if let Some(request) = self.request.as_ref().filter(|_| !self.told) {
-            self.tell(&request.place, self.reach(ReachStage::Attempted), out);
-            self.told = true;
-        }
-    }
-
-    /// Bytes came in. Only the head of an HTTP answer proves that the request was answered.
-    fn receive(&mut self, event: &Event<'_>, status: Option<u16>, out: &mut dyn FnMut(&Event<'_>)) {
-        self.request_told(out);
-        if let Some(status) = status
-            && self.request.is_some()
-        {
-            let reach = Reach { status: Some(status), ..self.reach(ReachStage::Answered) };
-            self.tell(&Place::of(event), reach, out);
-            self.request = None;
-        }
-    }
-
-    /// The descriptor or its process is gone.
-    fn end(&mut self, out: &mut dyn FnMut(&Event<'_>)) {
-        self.request_told(out);
-        if !self.sent {
-            // Nothing went out: the connection alone is a hint (address selection connects datagram sockets).
-            self.tell(&self.place, self.reach(ReachStage::Announced), out);
         }
     }
 }

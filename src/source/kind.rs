@@ -44,7 +44,7 @@ const UNSUPPORTED: &[(&[u8], &str)] = &[
 ];
 
 /// What is no text and nothing that is known.
-const UNKNOWN: &str = "binary content of an unknown kind is not read";
+const UNKNOWN: &str = "binary content of an unknown kind";
 
 const CAPTURE: &str = "a packet capture is not read: export it as HAR or text";
 

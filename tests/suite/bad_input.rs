@@ -219,9 +219,10 @@ fn what_is_no_text_is_missed_where_it_was_asked_for_among_others() {
     fs::create_dir(at("logs")).unwrap();
     fs::write(at("logs/good.jsonl"), GOOD).unwrap();
     fs::write(at("broken.zip"), b"PK\x03\x04broken").unwrap();
+    fs::write(at("shot.png"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01").unwrap();
     fs::write(at("blob.bin"), [0, 1, 2, 0, 0, 5, b'a', 0xff, 0xfe]).unwrap();
     let code = |paths: &[&str]| run(folder.path(), &[&["analyze"], paths].concat()).status.code();
-    for name in ["broken.zip", "blob.bin"] {
+    for name in ["broken.zip", "shot.png"] {
         let output = run(folder.path(), &["analyze", name, "logs", "-o", "json"]);
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(report["totals"]["calls"], 1, "the rest is analyzed first");
@@ -229,6 +230,7 @@ fn what_is_no_text_is_missed_where_it_was_asked_for_among_others() {
         assert_eq!(output.status.code(), Some(2), "{name}");
         assert_eq!(code(&[name]), Some(3), "alone it is an input in which nothing was recognized");
     }
+    assert_eq!((code(&["blob.bin", "logs"]), code(&["blob.bin"])), (Some(2), Some(2)), "it may be what was meant");
     assert_eq!(code(&["."]), Some(0), "inside a folder it was not asked for by name");
     assert_eq!(code(&["logs", "logs/good.jsonl"]), Some(0));
 }

@@ -16,7 +16,7 @@ pub(super) static CLUE: Clue = Clue {
     doc: "\
 ## What it means
 `connected {\"name\":…} session X` and `connected protocol=… server=…`: the handshake is done, as the client says. \
-`tools: ['a', 'b']`: the answer to `tools/list` arrived. `call NAME attempt N failed: …`: the client gave up on an attempt; `… succeeded`: it got an answer.
+`tools: ['a', 'b']`: the answer to `tools/list` arrived. `call NAME attempt N failed: …`, with or without the attempt: the client gave up on an attempt; `… succeeded`: it got an answer.
 ## How it is recognised
 By these words at the beginning of a message.
 ## What it is not
@@ -24,7 +24,7 @@ Evidence about the server: a failed call may have been executed.
 ## What to do
 Look for the reason behind the words; an SDK's own wording is read first.
 ",
-    needles: &["connected {\"", "connected protocol=", "tools: [", " attempt "],
+    needles: &["connected {\"", "connected protocol=", "tools: [", " attempt ", " succeeded", " failed"],
     read,
 };
 
@@ -39,10 +39,10 @@ fn read<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
         let number = i64::try_from(count).ok();
         return push(Remark { number, ..scan::remark(RemarkKind::ToolsDiscovered) }, body, sink);
     }
-    let Some((before, rest)) = text.strip_prefix("call ").and_then(|rest| rest.split_once(" attempt ")) else {
-        return false;
-    };
-    let Some((number, end)) = rest.split_once(' ').filter(|_| !before.contains(' ')) else { return false };
+    let Some((before, rest)) = text.strip_prefix("call ").and_then(|rest| rest.split_once(' ')) else { return false };
+    // Some number their attempts.
+    let numbered = rest.strip_prefix("attempt ").and_then(|rest| rest.split_once(' '));
+    let (number, end) = numbered.unwrap_or(("", rest));
     let kind = match end {
         end if end.starts_with("failed") && wording::read(end).0 == Wording::TimedOut => RemarkKind::TimedOut,
         end if end.starts_with("failed") => RemarkKind::CallFailed,
@@ -62,6 +62,17 @@ fn push<'a>(remark: Remark<'a>, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
 mod tests {
     use super::*;
     use crate::clue::tests::{only, remark_of};
+
+    #[test]
+    fn an_attempt_may_have_no_number() {
+        only("call pay attempt 2 succeeded", |event| {
+            assert_eq!((remark_of(event).kind, remark_of(event).number), (RemarkKind::CallSucceeded, Some(2)));
+        });
+        only("call pay failed: timed out", |event| {
+            assert_eq!((remark_of(event).kind, remark_of(event).number), (RemarkKind::TimedOut, None));
+        });
+        only("call me when it is done", |event| assert!(matches!(event.kind, Kind::Text(_))));
+    }
 
     #[test]
     fn a_connection_may_name_its_session() {

@@ -100,6 +100,8 @@ struct Met {
     masked: Cell<bool>,
     /// Set by a text that spells another value, to that value: `"5"` for 5.
     spelled: Cell<Option<Digest>>,
+    /// The next value is a member of the top object.
+    is_member: Cell<bool>,
 }
 
 struct CanonicalSeed<'c> {
@@ -143,15 +145,17 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
         if is_mask(text) {
             self.met.masked.set(true);
         }
-        self.met.spelled.set(spelled(text));
+        if self.met.is_member.get() {
+            self.met.spelled.set(spelled(text));
+        }
         Ok(digest_bytes(b's', text.as_bytes()))
     }
     fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Digest, S::Error> {
         let mut bytes = Bytes::new();
+        self.met.is_member.set(false);
         while let Some(Digest(item)) = seq.next_element_seed(CanonicalSeed { met: self.met, top: None })? {
             bytes.extend_from_slice(&item.to_le_bytes());
         }
-        self.met.spelled.set(None);
         Ok(digest_bytes(b'a', &bytes))
     }
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Digest, M::Error> {
@@ -161,6 +165,7 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
         let mut top = self.top;
         while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
             self.met.spelled.set(None);
+            self.met.is_member.set(top.is_some());
             let value = map.next_value_seed(CanonicalSeed { met: self.met, top: None })?;
             let name = digest_bytes(b'k', key.as_bytes());
             if let Some(top) = top.as_deref_mut() {
@@ -174,7 +179,6 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
         if let Some(top) = top {
             top.pairs = sketch(&loose);
         }
-        self.met.spelled.set(None);
         Ok(digest_members(members))
     }
 }

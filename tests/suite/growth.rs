@@ -1,4 +1,4 @@
-//! Four times the input may take eight times as long, and not sixteen: nothing in the pipeline is quadratic.
+//! Four times the input may take eight times as long, and not sixteen: what is tried here is not quadratic.
 
 use std::{
     fmt::Write as _,

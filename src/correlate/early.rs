@@ -34,7 +34,7 @@ impl Question {
     /// Whether an answer may have been made to it: nothing shows that its stream was not open then.
     fn may_have(&self, answer: Mark) -> bool {
         let (Some(answered), Some(began)) = (answer.at, self.began.at) else { return true };
-        // An exchange that tells no end has its start for one.
+        // One stamp for both ends tells no end.
         let ended = self.ended.at.filter(|ended| *ended > began);
         began <= answered && ended.is_none_or(|ended| answered <= ended)
     }

@@ -24,6 +24,7 @@ mod operations;
 mod orphans;
 mod place;
 mod reach;
+mod rehome;
 mod repeats;
 mod retold;
 mod runs;

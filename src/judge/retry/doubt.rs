@@ -96,7 +96,7 @@ static DOUBTS: &[Doubt] = &[
         },
         except: &[],
         own: true,
-        condition: "nothing in {}, whose clock cannot be compared, was written about it",
+        condition: "nothing in {} was written about it (times do not tell)",
     },
     Doubt {
         find: |facts| {

@@ -6,7 +6,7 @@ use super::complain;
 use crate::{
     analyze::Analysis,
     notice::Loss,
-    report::{NoticeCount, SourceInfo, redact},
+    report::{NoticeCount, SourceInfo, listed, redact},
     source::{PathArgument, Skipped},
 };
 
@@ -65,9 +65,7 @@ pub(super) fn nothing_recognized(paths: &[PathArgument]) -> String {
     if paths.len() > NAMED {
         named.push(format!("{} more", paths.len() - NAMED));
     }
-    let last = named.pop().unwrap_or_default();
-    let listed = if named.is_empty() { last } else { format!("{} and {last}", named.join(", ")) };
-    format!("error: nothing was recognized in {listed}; see `mcp-postmortem formats`")
+    format!("error: nothing was recognized in {}; see `mcp-postmortem formats`", listed(&named))
 }
 
 fn shown(text: &str) -> String {

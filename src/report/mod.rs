@@ -23,6 +23,8 @@ use std::{collections::BTreeMap, io, sync::OnceLock};
 
 pub use schema::schema;
 
+pub(crate) use view::listed;
+
 use view::View;
 
 use crate::{

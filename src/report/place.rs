@@ -3,6 +3,7 @@
 use super::{
     Report,
     names::{self, Names},
+    view::{listed, plural},
 };
 use crate::{
     event::Origin,
@@ -113,11 +114,9 @@ fn fill(text: &str, places: impl ExactSizeIterator<Item = String>, noun: &str) -
     let left = places.len().saturating_sub(NAMED);
     let mut named: Vec<String> = places.take(NAMED).collect();
     if left > 0 {
-        named.push(format!("{left} more {noun}{}", if left == 1 { "" } else { "s" }));
+        named.push(plural(left as u64, &format!("more {noun}")));
     }
-    let last = named.pop().unwrap_or_default();
-    let list = if named.is_empty() { last } else { format!("{} and {last}", named.join(", ")) };
-    text.replacen("{}", &list, 1)
+    text.replacen("{}", &listed(&named), 1)
 }
 
 #[cfg(test)]

@@ -30,6 +30,15 @@ pub(super) fn and_more(first: &str, count: u64) -> String {
     if count > 1 { format!("{first} and {} more", count - 1) } else { first.to_owned() }
 }
 
+/// `a`, `a and b`, `a, b and c`; nothing where there is nothing.
+pub(crate) fn listed(names: &[String]) -> String {
+    match names.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +49,7 @@ mod tests {
         assert_eq!([1, 2, 3].map(|count| all_of(count, "call")), ["the call", "both calls", "all 3 calls"]);
         assert_eq!([1, 2, 3].map(|count| none_of(count, "call")), ["no call", "neither call", "none of 3 calls"]);
         assert_eq!([1, 2].map(|count| and_more("c3", count)), ["c3", "c3 and 1 more"]);
+        let names = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!([0, 1, 2, 3].map(|count| listed(&names[..count])), ["", "a", "a and b", "a, b and c"]);
     }
 }

@@ -1,5 +1,6 @@
 //! Calls that a sentence names: very many of them would be no sentence.
 
+use super::count::listed;
 use crate::report::names;
 
 /// Calls by their handles: the first few, and how many more.
@@ -27,12 +28,9 @@ impl Handles {
 
     /// `c3`, `c3 and c5`, `c1, c2, c3, c5, c7, c8 and 4 more`.
     pub(super) fn text(&self) -> String {
-        let (last, rest) = match (self.first.split_last(), self.more) {
-            (None, _) => return String::new(),
-            (Some((last, rest)), 0) => (last.clone(), rest),
-            (_, more) => (format!("{more} more"), &self.first[..]),
-        };
-        if rest.is_empty() { last } else { format!("{} and {last}", rest.join(", ")) }
+        let more = (self.more > 0).then(|| format!("{} more", self.more));
+        let names: Vec<String> = self.first.iter().cloned().chain(more).collect();
+        listed(&names)
     }
 
     /// The same in brackets behind a number; nothing where there are none.

@@ -25,6 +25,7 @@ use crate::{
 
 pub(super) use advice::{Advice, Class};
 pub(super) use calls::CallRow;
+pub(crate) use count::listed;
 pub(super) use count::plural;
 pub(super) use coverage::{Coverage, MissingRow};
 pub(super) use findings::FindingRow;

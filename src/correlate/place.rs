@@ -133,6 +133,21 @@ mod tests {
     }
 
     #[test]
+    fn a_time_of_day_that_two_days_hold_is_a_guess() {
+        let day = 20_000 * DAY;
+        for (days, aligned) in [(0, true), (1, false), (30, false)] {
+            let mut correlator = Correlator::default();
+            correlator.case.sources = vec![
+                source(day + DAY / 3, day + days * DAY + 2 * DAY / 3, Shape::Utc),
+                source(DAY / 2, DAY / 2 + SECOND, Shape::TimeOfDay),
+            ];
+            correlator.place_clocks();
+            let placed = &correlator.case.sources[1];
+            assert_eq!((placed.shift, placed.aligned), (day, aligned), "{days} days later");
+        }
+    }
+
+    #[test]
     fn a_clock_that_overlaps_nowhere_is_left_alone() {
         let mut correlator = Correlator::default();
         let day = 20_000 * DAY;

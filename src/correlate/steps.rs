@@ -267,13 +267,11 @@ impl Correlator {
         if remark.call.id.is_some() {
             return self.call_of(strand, remark.call, "");
         }
-        let only = match (remark.call.tool, remark.call.method) {
+        match (remark.call.tool, remark.call.method) {
             (Some(_), _) => self.call_of(strand, remark.call, "tools/call"),
             (None, Some(method)) => self.call_of(strand, remark.call, method),
             (None, None) => self.only_open(strand, Direction::ToServer),
-        }?;
-        // A server's "processing a request" is about a request its own log shows, never about a client's view of it.
-        Some(only)
+        }
     }
 
     /// The message that a client's `write EPIPE` stands directly under.

@@ -10,7 +10,7 @@ use super::{
     invalid_arguments, not_sent, refusal, refusal::window, task_started, unknown_tool,
 };
 use crate::{
-    correlate::{Hop, Seen},
+    correlate::Hop,
     judge::{Condition, Spots},
     time::Timestamp,
 };
@@ -63,12 +63,6 @@ static DOUBTS: &[Doubt] = &[
         except: &[],
         own: false,
         condition: "no attempt, failure or repetition that a client tells of (first: {}) is another attempt of it",
-    },
-    Doubt {
-        find: |facts| Spots::records(facts.first(Seen::CallSucceeded).map(|row| row.mark)),
-        except: &[],
-        own: true,
-        condition: "the success that the client tells of at {} is another call's",
     },
     Doubt {
         find: |facts| Spots::records(facts.case.stray.unplaced),

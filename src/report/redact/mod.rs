@@ -7,6 +7,7 @@
 //! What is masked reads `[redacted:KIND]`; key, scheme and public prefix stay. When in doubt it masks too much.
 //! Masking twice changes nothing more, and a secret that the end of the text cut is still masked.
 
+mod anchors;
 mod container;
 mod keyed;
 mod leaks;

@@ -9,6 +9,7 @@ mod suite {
     pub(crate) mod cases;
     pub(crate) mod classifier;
     pub(crate) mod cli;
+    pub(crate) mod clocks;
     pub(crate) mod docs;
     pub(crate) mod fail_on;
     pub(crate) mod formats;
@@ -22,4 +23,7 @@ mod suite {
     pub(crate) mod secrets;
     pub(crate) mod soundness;
     pub(crate) mod tidy;
+    pub(crate) mod worlds;
 }
+
+mod worlds;

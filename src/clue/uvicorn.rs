@@ -79,6 +79,7 @@ fn access<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
         pairs: Pairs::default(),
         failed: false,
         took: None,
+        nameless: false,
     };
     let mut keys = body.keys;
     // HTTP+SSE carries its session in the query.

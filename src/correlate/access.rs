@@ -3,11 +3,11 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Basis, Call, Contact, ContactKind, Correlator, Mark, NONE, Seen, accounts::PostRow, bind::SLACK, reach};
+use super::{Basis, Contact, ContactKind, Correlator, Mark, NONE, reach};
 use crate::{
     event::{Pairs, ReachSource, ReachStage, Upstream, Witness},
     symbol::Symbol,
-    time::{MILLISECOND, Timestamp},
+    time::Timestamp,
 };
 
 /// One access log line, kept until it is known which paths are MCP endpoints.
@@ -29,6 +29,7 @@ pub(super) struct AccessRow {
     pub(super) run_id: Option<Symbol>,
     pub(super) failed: bool,
     pub(super) took: Option<i64>,
+    pub(super) nameless: bool,
 }
 
 /// [`Upstream`] without its lifetime.
@@ -64,13 +65,15 @@ impl Correlator {
             .filter(|row| self.is_endpoint(row, &paths))
             .map(|row| super::source_index(row.mark.origin))
             .collect();
+        let mut hops = Vec::new();
         for row in &rows {
             if self.is_endpoint(row, &paths) {
-                self.hop(row);
+                hops.extend((self.case.name(row.method) == "POST").then_some(*row));
             } else if !ingress.contains(&super::source_index(row.mark.origin)) && row.witness != Some(Witness::Server) {
                 self.service_log(row);
             }
         }
+        self.join_hops(&hops);
     }
 
     /// Paths of the MCP endpoints that exchanges showed.
@@ -131,63 +134,5 @@ impl Correlator {
             run_id: row.run_id,
             pid: 0,
         });
-    }
-
-    /// A line of a hop in front of the server joins the one POST it can be: same session, same status, window that
-    /// holds it.
-    fn hop(&mut self, row: &AccessRow) {
-        if self.case.name(row.method) != "POST" {
-            return;
-        }
-        if !matches!(row.upstream, UpstreamRow::None | UpstreamRow::ConnectFailed) {
-            self.post_rows.push(PostRow { mark: row.mark, status: row.status, mention: false });
-        }
-        let (seen, number) = match row.upstream {
-            UpstreamRow::Untold => return,
-            UpstreamRow::None | UpstreamRow::ConnectFailed => (Seen::NotForwarded, i32::from(row.status)),
-            UpstreamRow::Once(status) => (Seen::ForwardedOnce, i32::from(status)),
-            UpstreamRow::Several(status) => (Seen::ForwardedAgain, i32::from(status)),
-        };
-        let mut fitting = (0_u32..).zip(&self.case.calls).filter(|(_, call)| {
-            let http = self.case.http(call);
-            let named = row.mcp_name.is_none_or(|name| call.target.is_none_or(|target| target == name));
-            let session = row.session.is_none() || call.session.is_none() || row.session == call.session;
-            let status = match (row.status, row.upstream) {
-                // An error log names no status: a refused upstream can only be behind a gateway's own error.
-                (0, UpstreamRow::ConnectFailed) => {
-                    http.is_some_and(|http| matches!(http.status, 502..=504)) && self.ends_with(row, call)
-                }
-                (0, _) => true,
-                (status, _) => http.is_some_and(|http| http.status == status),
-            };
-            http.is_some() && named && session && status && self.row_within(row, call)
-        });
-        let only = fitting.next().map(|(index, _)| index);
-        let several = fitting.next().is_some();
-        if let (Some(call), false) = (only, several) {
-            let witness = row.witness.unwrap_or(Witness::Proxy);
-            self.sight(call, seen, witness, row.mark, number);
-            let took = row.took.map(|took| u32::try_from(took / MILLISECOND).unwrap_or(u32::MAX - 1));
-            self.http_of(call).note_duration(took);
-        }
-    }
-
-    /// A failed connection is answered at once: the exchange ends where the row stands.
-    fn ends_with(&self, row: &AccessRow, call: &Call) -> bool {
-        let at = self.case.placed(row.mark);
-        let end = call.answered.and_then(|mark| self.case.placed(mark));
-        at.zip(end).is_some_and(|(at, end)| end.0.abs_diff(at.0) <= SLACK.unsigned_abs())
-    }
-
-    fn row_within(&self, row: &AccessRow, call: &Call) -> bool {
-        let Some(end) = self.case.placed(row.mark).map(|at| at.0) else { return false };
-        let Some(from) = call.asked.and_then(|mark| self.case.placed(mark)).map(|at| at.0) else { return false };
-        let to = call.answered.and_then(|mark| self.case.placed(mark)).map_or(i64::MAX, |at| at.0);
-        // A log with whole seconds places its record anywhere in that second.
-        let coarse = self.case.sources[super::source_index(row.mark.origin)].digits == 0;
-        let slack = if coarse { SLACK } else { SLACK / 20 };
-        let begins = row.started.map_or(end, |started| started.0);
-        let from = from.saturating_sub(slack);
-        begins >= from && end <= to.saturating_add(slack) && (row.failed || end >= from)
     }
 }

@@ -4,12 +4,12 @@
 use rustc_hash::FxHashMap;
 
 use super::{
-    AnswerKind, Call, Correlator, Mark, NONE, Seen,
+    AnswerKind, Call, Correlator, Mark, NONE, Seen, StrandFact,
     bind::SLACK,
     windows::{Span, Windows},
 };
 use crate::{
-    event::{Direction, Witness},
+    event::{Direction, RemarkKind, Witness},
     symbol::Symbol,
 };
 
@@ -20,6 +20,8 @@ pub(super) struct PostRow {
     pub(super) status: u16,
     /// Only a mention: of one request there may be several.
     pub(super) mention: bool,
+    /// Whoever tells of it lost the server behind it: nobody had that server's answer.
+    pub(super) lost: bool,
 }
 
 /// A POST that a capture shows and that asked for nothing: a notification, an answer of the client.
@@ -40,6 +42,8 @@ const MENTIONS: usize = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 struct Shown {
     status: u16,
+    /// It ended with the server's own answer.
+    served: bool,
     span: Option<Span>,
     first: Mark,
 }
@@ -57,16 +61,17 @@ impl Correlator {
         for row in rows.iter().filter(|row| exchanges || row.status != 202) {
             by_hop.entry(row.mark.origin.source.0).or_default().push(*row);
         }
-        let mut windows: FxHashMap<u16, Windows> = FxHashMap::default();
+        let mut windows: FxHashMap<(u16, bool), Windows> = FxHashMap::default();
         let mut left = Vec::new();
         for mut rows in by_hop.into_values() {
             rows.sort_by_key(|row| row.mark.origin);
             let before = left.len();
             for row in &rows {
-                let windows = windows.entry(row.status).or_insert_with(|| fitting(&shown, row.status));
-                left.extend(self.is_strange(row.mark, windows).then_some(row.mark));
+                let windows = windows.entry((row.status, row.lost)).or_insert_with(|| fitting(&shown, row));
+                let strange = self.is_strange(row.mark, windows) || row.lost && windows.is_empty();
+                left.extend(strange.then_some(row.mark));
             }
-            let counted = |row: &&PostRow| !row.mention || self.case.on_common_clock(row.mark).is_none();
+            let counted = |row: &&PostRow| !row.lost && !row.mention || self.case.on_common_clock(row.mark).is_none();
             let counted: Vec<PostRow> = rows.iter().filter(counted).copied().collect();
             if left.len() == before && !in_order(&counted, &shown) {
                 // One too many, and nobody knows which.
@@ -88,13 +93,15 @@ impl Correlator {
         let placed = |mark: Mark| self.case.placed(mark).map(|at| at.0);
         let one = |status: u16, asked: Mark, ended: Option<Mark>| {
             let span = placed(asked).map(|from| Span { call: NONE, from, to: ended.and_then(placed) });
-            Shown { status, span, first: asked }
+            Shown { status, served: (1..500).contains(&status), span, first: asked }
         };
         let mut shown = Vec::new();
         let sent = |call: &&Call| call.direction == Direction::ToServer && call.answer.kind != AnswerKind::NotSent;
         for call in self.case.calls.iter().filter(sent) {
             let Some(asked) = call.asked else { continue };
-            shown.push(one(self.case.http(call).map_or(0, |http| http.status), asked, call.answered));
+            let status = self.case.http(call).map(|http| http.status);
+            let served = status.map_or(call.answered.is_some(), |status| (1..500).contains(&status));
+            shown.push(Shown { served, ..one(status.unwrap_or(0), asked, call.answered) });
             // An earlier POST of the same request had the same beginning.
             for row in self.case.sightings(call).filter(|row| row.seen == Seen::Resent) {
                 shown.push(one(u16::try_from(row.number).unwrap_or(0), asked, Some(row.mark)));
@@ -125,8 +132,17 @@ impl Correlator {
         let rows: Vec<PostRow> = mentions
             .into_iter()
             .filter(|(path, _)| asks(path))
-            .map(|(_, mark)| PostRow { mark, status: 0, mention: true })
+            .map(|(_, mark)| PostRow { mark, status: 0, mention: true, lost: false })
             .collect();
+        self.post_rows.extend(rows);
+    }
+
+    /// Adds the requests behind which a proxy lost the server.
+    pub(super) fn note_lost_upstreams(&mut self) {
+        let events = self.case.strands.iter().flat_map(|strand| &strand.events);
+        let lost = events.filter(|event| event.what == StrandFact::Remark(RemarkKind::UpstreamBroken));
+        let rows: Vec<PostRow> =
+            lost.map(|event| PostRow { mark: event.mark, status: 0, mention: false, lost: true }).collect();
         self.post_rows.extend(rows);
     }
 
@@ -141,14 +157,14 @@ impl Correlator {
         };
         let rows = self.case.contacts.iter().filter(own);
         let rows: Vec<PostRow> =
-            rows.map(|row| PostRow { mark: row.attempt, status: row.status, mention: false }).collect();
+            rows.map(|row| PostRow { mark: row.attempt, status: row.status, mention: false, lost: false }).collect();
         self.post_rows.extend(rows);
     }
 }
 
-/// When exchanges were open that a row with this status may be.
-fn fitting(shown: &[Shown], status: u16) -> Windows {
-    let fits = |shown: &&Shown| may_be(status, shown.status);
+/// When exchanges were open that a row may be.
+fn fitting(shown: &[Shown], row: &PostRow) -> Windows {
+    let fits = |shown: &&Shown| may_be(row.status, shown.status) && !(row.lost && shown.served);
     Windows::new(shown.iter().filter(fits).map(|shown| shown.span))
 }
 

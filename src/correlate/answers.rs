@@ -93,7 +93,9 @@ impl Correlator {
             self.sight(call, if late { Seen::LateAnswer } else { Seen::OtherAnswer }, witness, mark, 0);
             return;
         }
-        if let Some(call) = self.only_open(strand, sender) {
+        if !self.may_have_been_asked(strand, id)
+            && let Some(call) = self.only_open(strand, sender)
+        {
             // Decided when the source ends: if no right answer comes, this one has the wrong id.
             self.sight(call, Seen::Contested, witness, mark, WRONG_ID);
         }
@@ -101,6 +103,17 @@ impl Correlator {
         let id = if let RpcId::Int(id) = id { id } else { i64::MIN };
         let unasked = StrandFact::Unasked { direction: opposite(sender), error: answer.error.is_some() };
         self.strand_event(event, mark, unasked, id, None);
+    }
+
+    /// Whether an id is one that the sender's counter gives about now: its request may be missing from the log.
+    fn may_have_been_asked(&self, strand: u32, id: RpcId) -> bool {
+        let RpcId::Int(id) = id else { return false };
+        let calls = self.case.strands[strand as usize].calls.iter().rev();
+        let latest = calls.map(|call| self.case.calls[*call as usize].id).find_map(|id| match id {
+            RpcId::Int(id) => Some(id),
+            _ => None,
+        });
+        latest.is_some_and(|latest| (0..=latest.saturating_add(COUNTED)).contains(&id))
     }
 
     /// Literal ids that SDKs put where the request's id could not be read.
@@ -262,6 +275,9 @@ impl Correlator {
 
 /// Marks a [`Seen::Contested`] row as "an answer with an id that nobody asked for".
 pub(super) const WRONG_ID: i32 = i32::MIN;
+
+/// Requests that may be missing between two that a log holds: an id that is further off was never asked.
+const COUNTED: i64 = 64;
 
 /// What a witness proves when it records an answer.
 pub(super) fn answered_as(witness: Witness, direction: Direction) -> Seen {

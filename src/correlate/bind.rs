@@ -3,12 +3,12 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    AnswerKind, Basis, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact,
+    AnswerKind, Basis, Contact, ContactKind, Correlator, Key, Mark, NONE, Seen, StrandFact,
     repeats::Repeats,
     windows::{Span, Windows},
 };
 use crate::{
-    event::{Direction, ReachSource, ReachStage, RemarkKind, Witness, is_effect_free},
+    event::{Direction, PhaseEvent, ReachSource, ReachStage, RemarkKind, SourceId, Witness, is_effect_free},
     symbol::Symbol,
     time::SECOND,
 };
@@ -21,8 +21,10 @@ pub(super) const SLACK: i64 = SECOND;
 struct Effectful {
     /// There are some, in whatever direction.
     any: bool,
-    /// Those to the server, by when they were open.
-    to_server: Windows,
+    /// Those to the server.
+    to_server: Vec<u32>,
+    /// The same by when they may have been open, on the clock of each source that was asked for.
+    windows: FxHashMap<u32, Windows>,
     /// The sources that record their receipt.
     received_in: FxHashSet<u32>,
 }
@@ -147,16 +149,17 @@ impl Correlator {
         if contacts.is_empty() {
             return;
         }
+        self.doubt_lonely_log(run, &contacts);
         let kept = self.corroborate(contacts);
         if kept.iter().any(|index| self.case.contacts[*index as usize].call == NONE) {
-            let calls = self.effectful_calls(run);
+            let mut calls = self.effectful_calls(run);
             for index in &kept {
                 let contact = self.case.contacts[*index as usize];
                 if contact.call == NONE {
                     let outside = contact.outside && self.log_shows_calls(&calls, &contact);
                     self.case.contacts[*index as usize].outside = outside;
                     if !outside {
-                        self.bind_contact(&calls.to_server, repeats, run, *index);
+                        self.bind_contact(calls.on_clock(self, contact.attempt.origin.source), repeats, run, *index);
                     }
                 }
             }
@@ -172,9 +175,36 @@ impl Correlator {
         }
     }
 
+    /// A log that shows one open call where another source shows a further one does not tell which of them made a contact.
+    fn doubt_lonely_log(&mut self, run: u32, contacts: &[u32]) {
+        let inferred = |index: &&u32| {
+            let contact = &self.case.contacts[**index as usize];
+            contact.call != NONE && contact.bound == Basis::Inferred
+        };
+        let inferred: Vec<u32> = contacts.iter().filter(inferred).copied().collect();
+        if inferred.is_empty() {
+            return;
+        }
+        let mut calls = self.effectful_calls(run);
+        for index in inferred {
+            let contact = self.case.contacts[index as usize];
+            let Some(at) = self.case.placed(contact.attempt) else { continue };
+            let open = calls.on_clock(self, contact.attempt.origin.source).open_at(at.0, 0);
+            let source = contact.attempt.origin.source;
+            let unseen = |call: u32| {
+                let seen = self.case.seen(&self.case.calls[call as usize]);
+                call != contact.call && seen.iter().all(|row| row.mark.origin.source != source)
+            };
+            if open.into_iter().flatten().any(unseen) {
+                let slot = &mut self.case.contacts[index as usize];
+                slot.call = NONE;
+                slot.bound = Basis::Absent;
+            }
+        }
+    }
+
     fn effectful_calls(&self, run: u32) -> Effectful {
         let mut effectful = Effectful::default();
-        let mut to_server = Vec::new();
         for index in &self.case.runs[run as usize].calls {
             let call = &self.case.calls[*index as usize];
             if is_effect_free(self.case.name(call.method)) {
@@ -182,23 +212,39 @@ impl Correlator {
             }
             effectful.any = true;
             if call.direction == Direction::ToServer {
-                to_server.push(*index);
+                effectful.to_server.push(*index);
             }
             let received = self.case.seen(call).into_iter().filter(|row| row.seen == Seen::Received);
             effectful.received_in.extend(received.map(|row| row.mark.origin.source.0));
         }
-        effectful.to_server = Windows::new(to_server.into_iter().map(|call| self.span_of(call)));
         effectful
     }
 
-    /// When a call was open; `None` where its beginning has no time.
-    fn span_of(&self, index: u32) -> Option<Span> {
+    /// When a call was open, on the clock of a source; `None` where its beginning has no time.
+    fn open_on(&self, clock: SourceId, index: u32) -> Option<Open> {
         let call = &self.case.calls[index as usize];
-        let from = self.case.placed(call.asked?)?.0;
+        let rows = self.case.seen(call);
+        let own = |kinds: &[Seen]| {
+            let row = rows.iter().find(|row| row.mark.origin.source == clock && kinds.contains(&row.seen))?;
+            Some(self.case.placed(row.mark)?.0)
+        };
+        let (first, last) = match own(&[Seen::Queued, Seen::Sent, Seen::Received]) {
+            Some(at) => (at, at),
+            None => self.place_on(clock, call.asked?)?,
+        };
         // What failed on the way back may have gone on.
         let done = !matches!(call.answer.kind, AnswerKind::HttpError | AnswerKind::StreamIncomplete);
-        let to = call.answered.filter(|_| done).and_then(|mark| self.case.placed(mark));
-        Some(Span { call: index, from, to: to.map(|to| to.0) })
+        let end = match own(&[Seen::Responded, Seen::Delivered]) {
+            Some(at) => Some((at, at)),
+            None => call.answered.filter(|_| done).and_then(|mark| self.place_on(clock, mark)),
+        };
+        let span = Span { call: index, from: first, to: end.map(|(_, last)| last) };
+        Some(Open { span, certain: (last, end.map(|(first, _)| first)) })
+    }
+
+    /// Where a record lies on the clock of another source: from, to.
+    fn place_on(&self, clock: SourceId, mark: Mark) -> Option<(i64, i64)> {
+        Some(self.case.clocks.offset(mark.origin.source, clock).place(self.case.placed(mark)?.0))
     }
 
     /// "No call was open in its log" means something only if that log records calls, or there are none.
@@ -215,8 +261,16 @@ impl Correlator {
         repeating.retain(|call| self.may_have_made(*call, run));
         let at = self.case.placed(contact.attempt).map(|at| at.0).filter(|_| !calls.untimed);
         let chosen = match repeating[..] {
-            [only] => self.open_at(only, &contact, SLACK).unwrap_or(true).then_some(only),
-            [] => at.filter(|_| contact.stage != ReachStage::Announced).and_then(|at| only_open_at(calls, at)),
+            [only] if self.may_be_anothers(only, run, &contact) => None,
+            [only] => self.was_open(only, &contact).is_none_or(|open| open != Was::Not).then_some(only),
+            [] => at.filter(|_| contact.stage != ReachStage::Announced).and_then(|at| match calls.open_at(at, 0) {
+                [Some(only), None] => {
+                    let alone =
+                        self.was_open(only, &contact) == Some(Was::Certainly) && !self.may_be_an_orphans(run, &contact);
+                    alone.then_some(only)
+                }
+                _ => None,
+            }),
             _ => self.only_holding(&repeating, &contact),
         };
         let slot = &mut self.case.contacts[index as usize];
@@ -224,7 +278,7 @@ impl Correlator {
             slot.call = call;
             slot.bound = Basis::Inferred;
         } else {
-            let elsewhere = at.is_some_and(|at| calls.open_at(at, SLACK) == [None, None]);
+            let elsewhere = at.is_some_and(|at| calls.open_at(at, 0) == [None, None]);
             slot.outside = elsewhere || calls.is_empty();
         }
     }
@@ -235,21 +289,52 @@ impl Correlator {
         call.run == run && call.direction == Direction::ToServer && !is_effect_free(self.case.name(call.method))
     }
 
-    /// Whether a call was open at the time of a contact, give or take `slack`; `None` where times are missing.
-    fn open_at(&self, call: u32, contact: &Contact, slack: i64) -> Option<bool> {
-        let at = self.case.placed(contact.attempt)?.0;
-        let span = self.span_of(call)?;
-        Some(at >= span.from.saturating_sub(slack) && span.to.is_none_or(|to| at <= to.saturating_add(slack)))
+    /// Whether a call of the run whose arguments nobody recorded may have made a contact as well as the one whose
+    /// arguments its body repeats.
+    fn may_be_anothers(&self, repeating: u32, run: u32, contact: &Contact) -> bool {
+        let target = self.case.calls[repeating as usize].target;
+        self.case.runs[run as usize].calls.iter().any(|other| {
+            let call = &self.case.calls[*other as usize];
+            *other != repeating
+                && call.args == Key::default()
+                && (call.target.is_none() || target.is_none() || call.target == target)
+                && self.may_have_made(*other, run)
+                && self.was_open(*other, contact).is_none_or(|open| open != Was::Not)
+        })
     }
 
+    /// Whether a call whose request is not on record, but whose answer is, may have made a contact.
+    fn may_be_an_orphans(&self, run: u32, contact: &Contact) -> bool {
+        let strands = self.case.runs[run as usize].strands.iter();
+        let mut events = strands.flat_map(|strand| &self.case.strands[*strand as usize].events);
+        events.any(|event| {
+            let answer = matches!(
+                event.what,
+                StrandFact::Unasked { direction: Direction::ToClient, .. }
+                    | StrandFact::Step(PhaseEvent::ToolCallResponded | PhaseEvent::ToolCallDelivered)
+            );
+            let place = || self.place_on(contact.attempt.origin.source, event.mark);
+            answer && self.case.placed(contact.attempt).zip(place()).is_none_or(|(at, (_, latest))| latest >= at.0)
+        })
+    }
+
+    /// Whether a call was open at the time of a contact; `None` where times are missing.
+    fn was_open(&self, call: u32, contact: &Contact) -> Option<Was> {
+        let at = self.case.placed(contact.attempt)?.0;
+        let open = self.open_on(contact.attempt.origin.source, call)?;
+        Some(open.at(at))
+    }
+
+    /// The only one of several calls that may have made a contact. Whoever was told to come back later made none.
     fn only_holding(&self, calls: &[u32], contact: &Contact) -> Option<u32> {
-        let mut holding = calls.iter().copied().filter(|call| {
-            let facts = &self.case.calls[*call as usize];
-            let refused = facts.answer.kind == AnswerKind::HttpError;
-            !refused && self.open_at(*call, contact, SLACK / 20) == Some(true)
-        });
-        let only = holding.next();
-        if holding.next().is_some() { None } else { only }
+        let turned_away = |call: u32| {
+            let call = &self.case.calls[call as usize];
+            call.answer.kind == AnswerKind::InputRequired
+                || self.case.http(call).is_some_and(|http| http.status == 429 && http.posts <= 1)
+        };
+        let open = |call: &u32| self.was_open(*call, contact).is_none_or(|open| open != Was::Not);
+        let mut holding = calls.iter().copied().filter(|call| !turned_away(*call)).filter(open);
+        holding.next().filter(|_| holding.next().is_none())
     }
 
     /// Telemetry looks like it and recurs: the same target outside calls or under several calls.
@@ -347,10 +432,42 @@ fn of_one_source(marks: &[Mark]) -> bool {
     marks.windows(2).all(|pair| pair[0].origin.source == pair[1].origin.source)
 }
 
-/// The only call that was open at an instant: alone with the slack, and certainly open without it.
-fn only_open_at(calls: &Windows, at: i64) -> Option<u32> {
-    match calls.open_at(at, SLACK) {
-        [Some(only), None] => (calls.open_at(at, 0)[0] == Some(only)).then_some(only),
-        _ => None,
+/// When a call was open, on the clock of a source.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// When it may have been.
+    span: Span,
+    /// When it certainly was: from, to.
+    certain: (i64, Option<i64>),
+}
+
+/// Whether a call was open at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Was {
+    Not,
+    Perhaps,
+    Certainly,
+}
+
+impl Open {
+    fn at(&self, at: i64) -> Was {
+        let within = |from: i64, to: Option<i64>| at >= from && to.is_none_or(|to| at <= to);
+        if within(self.certain.0, self.certain.1) {
+            Was::Certainly
+        } else if within(self.span.from, self.span.to) {
+            Was::Perhaps
+        } else {
+            Was::Not
+        }
+    }
+}
+
+impl Effectful {
+    /// The calls to the server by when they may have been open, on the clock of a source.
+    fn on_clock(&mut self, correlator: &Correlator, clock: SourceId) -> &Windows {
+        let calls = &self.to_server;
+        self.windows
+            .entry(clock.0)
+            .or_insert_with(|| Windows::new(calls.iter().map(|call| Some(correlator.open_on(clock, *call)?.span))))
     }
 }

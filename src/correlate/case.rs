@@ -3,7 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::{
-    Call, Contact, HttpFacts, Mark, NONE, Operation, Run, Servers, Sighting, SourceFacts, Strand, Stray, Streams,
+    Call, Clocks, Contact, HttpFacts, Mark, NONE, Operation, Run, Servers, Sighting, SourceFacts, Strand, Stray,
+    Streams,
 };
 use crate::{
     event::SourceId,
@@ -42,6 +43,8 @@ pub struct Case {
     pub contacts_of: FxHashMap<u32, Vec<u32>>,
     /// What the stamps that all others are placed by have.
     pub clock: Option<Shape>,
+    /// How far the clocks of the sources are apart.
+    pub clocks: Clocks,
     /// What no call accounts for.
     pub stray: Stray,
     /// Event streams that carry messages of no call.

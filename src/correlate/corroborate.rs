@@ -2,11 +2,14 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Correlator, NONE, bind::SLACK};
+use super::{AnswerKind, Contact, Correlator, NONE, bind::SLACK};
 use crate::{
     event::{ReachSource, ReachStage},
     symbol::Symbol,
 };
+
+/// Two records of one contact may be written so far from it.
+const NEAR: i64 = SLACK / 20;
 
 impl Correlator {
     /// One contact seen by the process, the kernel and the service is one contact: records of different kinds with the
@@ -34,7 +37,8 @@ impl Correlator {
             by_kind.sort_unstable();
             let Some((_, base)) = by_kind.first().cloned() else { continue };
             for (_, others) in &by_kind[1..] {
-                if others.len() != base.len() {
+                let alike = |(first, other): (&u32, &u32)| self.may_be_one(*first, *other);
+                if others.len() != base.len() || !base.iter().zip(others).all(alike) {
                     self.corroborate_nearest(&base, others, &mut gone);
                     continue;
                 }
@@ -47,20 +51,65 @@ impl Correlator {
         contacts.into_iter().filter(|index| !gone.contains(index)).collect()
     }
 
-    /// Where the counts differ, a record joins the only one of the other kind within the slack.
-    fn corroborate_nearest(&mut self, base: &[u32], others: &[u32], gone: &mut FxHashSet<u32>) {
-        for other in others {
-            let Some(at) = self.case.placed(self.case.contacts[*other as usize].attempt) else { continue };
-            let near = |index: &&u32| {
-                let contact = &self.case.contacts[**index as usize];
-                self.case.placed(contact.attempt).is_some_and(|first| first.0.abs_diff(at.0) <= SLACK.unsigned_abs())
+    /// Whether two records of different kinds can be of one contact: neither tells another end of it, and their times
+    /// agree. Records without a time stand in order.
+    fn may_be_one(&self, one: u32, two: u32) -> bool {
+        let (first, other) = (&self.case.contacts[one as usize], &self.case.contacts[two as usize]);
+        let ends = [first, other].map(|contact| (contact.status, contact.failed));
+        let agree = match ends {
+            [(0, false), _] | [_, (0, false)] => true,
+            [first, other] => first == other,
+        };
+        let span = |contact: &Contact| {
+            let from = self.case.placed(contact.attempt)?.0;
+            let to =
+                contact.result.and_then(|mark| self.case.placed(mark)).map_or(from.saturating_add(SLACK), |at| at.0);
+            Some((contact.attempt.origin.source, from, to.max(from)))
+        };
+        let near = span(first).zip(span(other)).is_none_or(|((one, from, to), (two, begin, end))| {
+            let clocks = &self.case.clocks;
+            let ((from, _), (_, to)) = if clocks.compares(one, two) {
+                let offset = clocks.offset(one, two);
+                (offset.place(from), offset.place(to))
+            } else {
+                ((from, from), (to, to))
             };
-            let mut close = base.iter().filter(near);
-            if let (Some(first), None) = (close.next().copied(), close.next())
-                && self.case.contacts[first as usize].corroborated.is_none()
-            {
-                self.join_contacts(first, *other);
-                gone.insert(*other);
+            begin <= to.saturating_add(NEAR) && end >= from.saturating_sub(NEAR)
+        });
+        agree && near && !self.may_be_of_another(first, other)
+    }
+
+    /// Whether a service's record repeats the arguments of several calls, and nothing tells how far its clock is off.
+    fn may_be_of_another(&self, first: &Contact, other: &Contact) -> bool {
+        let compared = self.case.clocks.compares(first.attempt.origin.source, other.attempt.origin.source);
+        if compared || other.pairs.is_empty() || first.call == NONE {
+            return false;
+        }
+        let run = &self.case.runs[first.run as usize];
+        let repeated = |call: &&u32| {
+            let call = &self.case.calls[**call as usize];
+            call.pairs.repeats(other.pairs)
+                && !matches!(call.answer.kind, AnswerKind::InputRequired | AnswerKind::NotSent)
+        };
+        run.calls.iter().filter(repeated).any(|call| *call != first.call)
+    }
+
+    /// Where the counts differ, a record joins the only one of the other kind that it can be of, if that one can be of no
+    /// other either.
+    fn corroborate_nearest(&mut self, base: &[u32], others: &[u32], gone: &mut FxHashSet<u32>) {
+        let timed = |index: &u32| self.case.placed(self.case.contacts[*index as usize].attempt).is_some();
+        let only = |of: u32, among: &[u32]| {
+            let mut near = among.iter().copied().filter(|index| timed(index) && self.may_be_one(of, *index));
+            near.next().filter(|_| near.next().is_none())
+        };
+        let pairs = others.iter().filter(|other| timed(other)).filter_map(|other| {
+            let first = only(*other, base).filter(|first| only(*first, others) == Some(*other))?;
+            Some((first, *other))
+        });
+        for (first, other) in pairs.collect::<Vec<_>>() {
+            if self.case.contacts[first as usize].corroborated.is_none() {
+                self.join_contacts(first, other);
+                gone.insert(other);
             }
         }
     }

@@ -348,6 +348,7 @@ impl Correlator {
             run_id: self.intern(event.keys.run),
             failed: access.failed,
             took: access.took,
+            nameless: access.nameless,
         };
         self.access.push(row);
     }

@@ -6,16 +6,11 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{AnswerKind, Author, Basis, Call, Correlator, Key, NONE, RpcId, Seen, ground::Ground};
-use crate::{
-    event::Witness,
-    time::{MILLISECOND, SECOND},
-};
+use super::{AnswerKind, Author, Basis, Call, Correlator, Key, Mark, NONE, RpcId, Seen, ground::Ground};
+use crate::{event::Witness, time::MILLISECOND};
 
 /// Two records of one request on one hop differ by no more than this.
 pub(super) const SAME_EXCHANGE: u64 = 10 * MILLISECOND.unsigned_abs();
-/// A view may stand this far outside the window of its call: clocks of one incident differ.
-const SLACK: i64 = SECOND;
 
 impl Correlator {
     pub(super) fn merge_views(&mut self) {
@@ -122,13 +117,18 @@ impl Correlator {
         Link::Contested(candidates)
     }
 
-    /// Whether the request of a view lies in the placed window of a call, as far as times tell.
+    /// Whether the request of a view lies in the window of a call, as far as times tell.
     fn within(&self, view: u32, call: u32) -> Option<bool> {
         let (view, call) = (&self.case.calls[view as usize], &self.case.calls[call as usize]);
-        let at = self.case.placed(view.asked.or(view.answered)?)?.0;
-        let from = self.case.placed(call.asked.or(call.answered)?)?.0;
-        let to = call.answered.and_then(|mark| self.case.placed(mark)).map(|to| to.0);
-        Some(at >= from.saturating_sub(SLACK) && to.is_none_or(|to| at <= to.saturating_add(SLACK)))
+        let mark = view.asked.or(view.answered)?;
+        let at = self.case.placed(mark)?.0;
+        let on_clock = |other: Mark| {
+            let offset = self.case.clocks.offset(other.origin.source, mark.origin.source);
+            Some(offset.place(self.case.placed(other)?.0))
+        };
+        let (from, _) = on_clock(call.asked.or(call.answered)?)?;
+        let to = call.answered.and_then(on_clock).map(|(_, to)| to);
+        Some(at >= from && to.is_none_or(|to| at <= to))
     }
 
     /// Whether one call was answered before the other was asked, by record order or by one source's clock.

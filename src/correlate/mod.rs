@@ -9,6 +9,7 @@ mod accounts;
 mod answers;
 mod bind;
 mod case;
+mod clocks;
 mod corroborate;
 mod early;
 mod exchanges;
@@ -16,6 +17,7 @@ mod facts;
 mod finish;
 mod fit;
 mod ground;
+mod hops;
 mod lane;
 mod merge;
 mod messages;
@@ -38,6 +40,7 @@ mod windows;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use case::{Anywhere, Case};
+pub use clocks::{Clocks, Offset};
 pub use facts::{
     AnswerFacts, AnswerKind, Author, Basis, Call, Contact, ContactKind, HttpFacts, Key, Mark, NONE, Operation, RAISED,
     RpcId, Run, Seen, Sighting, SourceFacts, Strand, StrandEvent, StrandFact, ToolFacts, ToolsFacts, Transport,
@@ -277,10 +280,12 @@ impl Correlator {
     pub fn link(mut self) -> Case {
         self.place_clocks();
         self.join_runs();
+        self.compare_clocks();
         self.merge_views();
         self.resolve_access();
         self.note_library_posts();
         self.note_mentions();
+        self.note_lost_upstreams();
         self.bind();
         self.group_operations();
         self.gather_stray();

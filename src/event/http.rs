@@ -116,6 +116,8 @@ pub struct Access<'a> {
     pub failed: bool,
     /// The longest duration that the line records, in nanoseconds.
     pub took: Option<i64>,
+    /// The line has a place for `Mcp-Session-Id`, and the request had none.
+    pub nameless: bool,
 }
 
 /// What an access log, or a header of an answer, says about the next hop.

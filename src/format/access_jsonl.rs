@@ -85,6 +85,7 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
         // nginx: 499 is a client that went away, 000 an exchange without an answer.
         failed: line.incomplete || matches!(line.status, Some(0 | 499)),
         took: line.took.max(line.upstream_took),
+        nameless: line.nameless,
     };
     let keys = Keys { session: line.keys.session.or_else(|| target.session()), ..line.keys };
     let proxied = line.upstream_addr.is_some() || line.upstream_status.is_some();
@@ -124,6 +125,7 @@ struct Line<'a> {
     mcp_name: Option<&'a str>,
     pairs: Pairs,
     incomplete: bool,
+    nameless: bool,
     keys: Keys<'a>,
 }
 
@@ -176,7 +178,10 @@ impl<'a> Line<'a> {
             "peer_port" | "peer" | "remote_addr" | "remote_ip" | "client_ip" | "client_addr" | "user-agent"
             | "user_agent" | "ua" => self.marked = true,
             "x-run-id" | "x_run_id" | "run_id" | "mcp_run_id" => self.keys.run = header(value),
-            "mcp_session" | "mcp_session_id" | "mcp-session-id" | "Mcp-Session-Id" => self.keys.session = header(value),
+            "mcp_session" | "mcp_session_id" | "mcp-session-id" | "Mcp-Session-Id" => {
+                self.keys.session = header(value);
+                self.nameless = value.text().is_some_and(|text| matches!(text, "" | "-"));
+            }
             "mcp_method" | "mcp-method" | "Mcp-Method" => self.mcp_method = header(value),
             "mcp_name" | "mcp-name" | "Mcp-Name" => self.mcp_name = header(value),
             "traceparent" => self.keys.trace = header(value).and_then(jsonrpc::trace_id),

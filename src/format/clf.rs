@@ -86,6 +86,7 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
             pairs: Pairs::default(),
             failed: matches!(line.status, 0 | 499),
             took,
+            nameless: false,
         };
         event.witness = ingress.map(|_| Witness::Proxy);
         event.keys.session = target.session();

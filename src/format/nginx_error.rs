@@ -159,6 +159,7 @@ impl<'a> Line<'a> {
             pairs: Pairs::default(),
             failed: true,
             took: None,
+            nameless: false,
         }
     }
 }

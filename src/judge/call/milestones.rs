@@ -2,7 +2,7 @@
 
 use super::facts::{CallFacts, EffectClass, answer_is_servers};
 use crate::{
-    correlate::{Contact, Seen},
+    correlate::{Call, Contact, Seen},
     event::Witness,
     judge::{Outcome, retry},
 };
@@ -64,7 +64,7 @@ pub(in crate::judge) fn milestones(facts: &CallFacts<'_>, outcome: Outcome) -> M
         || answer_is_servers(facts.call)
             && (facts.call.answered_as == Seen::Delivered
                 || facts.has(Seen::Delivered)
-                || facts.call.witness == Witness::Proxy && !facts.has(Seen::TimedOut));
+                || tapped(facts.call) && !facts.has(Seen::TimedOut));
     let unsent = facts.not_sent().is_some();
     let sent = dispatched
         || acked
@@ -80,17 +80,27 @@ pub(in crate::judge) fn milestones(facts: &CallFacts<'_>, outcome: Outcome) -> M
     }
 }
 
+/// Whether the answer passed whoever saw the request pass, between the client and the server.
+fn tapped(call: &Call) -> bool {
+    let one_view =
+        call.asked.zip(call.answered).is_some_and(|(asked, answered)| asked.origin.source == answered.origin.source);
+    call.witness == Witness::Proxy && one_view
+}
+
 /// Evidence that the server dispatched the request.
 fn dispatched(facts: &CallFacts<'_>, outcome: Outcome, refused: bool) -> bool {
-    let answered =
-        matches!(
-            outcome,
-            Outcome::ToolSuccess
-                | Outcome::RpcSuccess
-                | Outcome::TaskStarted
-                | Outcome::InputRequired
-                | Outcome::InvalidToolResult
-        ) || matches!(outcome, Outcome::ToolError | Outcome::JsonRpcError) && !refused && answer_is_servers(facts.call);
+    let answered = matches!(
+        outcome,
+        Outcome::ToolSuccess
+            | Outcome::RpcSuccess
+            | Outcome::TaskStarted
+            | Outcome::InputRequired
+            | Outcome::InvalidToolResult
+    ) || matches!(outcome, Outcome::ToolError | Outcome::JsonRpcError)
+            // Whoever could not tell the id may not have read the request.
+            && !facts.call.answer.foreign_id
+            && !refused
+            && answer_is_servers(facts.call);
     answered || facts.receipt().is_some() && !refused || facts.has(Seen::ReplyLost) || facts.has(Seen::LateAnswer)
 }
 

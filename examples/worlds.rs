@@ -1,0 +1,104 @@
+//! Long runs of simulated worlds: `cargo run --release --example worlds -- --count N --seed S`.
+//!
+//! Prints each kind of false claim with its first seeds; `--show SEED --into FOLDER` writes the evidence of one world.
+
+#![expect(clippy::print_stdout, reason = "it is a program for a terminal")]
+
+#[path = "../tests/worlds/mod.rs"]
+mod worlds;
+
+use std::{collections::BTreeMap, path::PathBuf, process::ExitCode};
+
+use clap::Parser;
+use rayon::prelude::*;
+
+/// Runs simulated worlds and compares every claim of the analysis with the truth.
+#[derive(Parser)]
+struct Arguments {
+    /// How many worlds.
+    #[arg(long, default_value_t = 10_000)]
+    count: u64,
+    /// The first seed.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Tells the story of one world.
+    #[arg(long)]
+    show: Option<u64>,
+    /// Where the evidence of the shown world goes.
+    #[arg(long)]
+    into: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if let Some(seed) = arguments.show {
+        show(seed, arguments.into.as_deref());
+        return ExitCode::SUCCESS;
+    }
+    let seeds = arguments.seed..arguments.seed + arguments.count;
+    let checked: Vec<(u64, worlds::Checked)> = seeds.into_par_iter().map(|seed| (seed, worlds::check(seed))).collect();
+    println!("{} worlds from seed {}", arguments.count, arguments.seed);
+    tell_verdicts(&checked);
+    tell_decided(&checked);
+    if tell_violations(&checked) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn tell_verdicts(checked: &[(u64, worlds::Checked)]) {
+    let mut verdicts: BTreeMap<&str, u64> = BTreeMap::new();
+    for (verdict, count) in checked.iter().flat_map(|(_, checked)| &checked.verdicts) {
+        *verdicts.entry(verdict).or_default() += count;
+    }
+    println!("retry verdicts: {verdicts:?}");
+}
+
+/// How much of what the evidence shows was decided, by kind of damage.
+fn tell_decided(checked: &[(u64, worlds::Checked)]) {
+    let mut table: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
+    for (_, checked) in checked {
+        let whole = if checked.damages.is_empty() { "undamaged" } else { "all damaged" };
+        for damage in checked.damages.iter().copied().chain([whole]) {
+            for (name, decided) in &checked.decided {
+                let row = table.entry((damage, name)).or_default();
+                row.0 += u64::from(decided.decided);
+                row.1 += u64::from(decided.decidable);
+            }
+        }
+    }
+    for ((damage, milestone), (decided, decidable)) in table {
+        println!("{damage:15} {milestone:8} decided {decided} of {decidable}");
+    }
+}
+
+/// Whether there are none.
+fn tell_violations(checked: &[(u64, worlds::Checked)]) -> bool {
+    let mut kinds: BTreeMap<&str, Vec<(u64, &str)>> = BTreeMap::new();
+    for (seed, checked) in checked {
+        for violation in &checked.violations {
+            kinds.entry(violation.kind).or_default().push((*seed, &violation.detail));
+        }
+    }
+    for (kind, found) in &kinds {
+        println!("{kind}: {} false claims", found.len());
+        for (seed, detail) in found.iter().take(SHOWN) {
+            println!("  seed {seed}: {detail}");
+        }
+    }
+    kinds.is_empty()
+}
+
+/// So many false claims of one kind are told.
+const SHOWN: usize = 40;
+
+fn show(seed: u64, into: Option<&std::path::Path>) {
+    let scene = worlds::scene(seed);
+    println!("{:#?}\ndamage: {:?}", scene.world, scene.damages);
+    for fact in &scene.world.facts {
+        println!("{:>14} {:?}", (fact.at - scene.world.facts[0].at) / 1_000, fact.what);
+    }
+    for violation in worlds::check(seed).violations {
+        println!("{}: {}", violation.kind, violation.detail);
+    }
+    if let Some(folder) = into {
+        worlds::write(&scene.found, folder);
+    }
+}

@@ -1,0 +1,222 @@
+//! How far the clocks of two sources are apart, as far as calls that both of them recorded show it.
+//!
+//! A request is sent before it is received, and answered before its answer is delivered: each call that two sources
+//! recorded bounds what one clock shows more than the other. Stamps are never altered.
+
+use rustc_hash::FxHashMap;
+
+use super::{AnswerKind, Correlator, Mark, RpcId, SourceFacts};
+use crate::{
+    event::{SourceId, Witness},
+    symbol::Symbol,
+    time::{MILLISECOND, SECOND},
+};
+
+/// What the clock of one source shows more than that of another, in nanoseconds: at least, and at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offset {
+    /// At least this.
+    pub low: i64,
+    /// At most this.
+    pub high: i64,
+}
+
+impl Offset {
+    /// A source and itself.
+    const NONE: Self = Self { low: 0, high: 0 };
+    /// Two sources that recorded no call in common. Clocks of one incident are assumed to agree to ten seconds.
+    const UNKNOWN: Self = Self { low: -10 * SECOND, high: 10 * SECOND };
+
+    fn turned(self) -> Self {
+        Self { low: -self.high, high: -self.low }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self { low: self.low + other.low, high: self.high + other.high }
+    }
+
+    fn meets(self, other: Self) -> Self {
+        Self { low: self.low.max(other.low), high: self.high.min(other.high) }
+    }
+
+    /// Where an instant of the one clock lies on the other: from, to.
+    pub(super) fn place(self, at: i64) -> (i64, i64) {
+        (at.saturating_add(self.low), at.saturating_add(self.high))
+    }
+}
+
+/// What is known of the clocks of all sources.
+#[derive(Clone, Debug, Default)]
+pub struct Clocks {
+    /// By pairs, the smaller number first: what the second clock shows more than the first.
+    between: FxHashMap<(u32, u32), Offset>,
+    /// The sources that each is compared with.
+    near: FxHashMap<u32, Vec<u32>>,
+}
+
+/// Sources through which two others are compared.
+const THROUGH: usize = 16;
+
+impl Clocks {
+    /// What the clock of `two` shows more than the clock of `one`.
+    pub fn offset(&self, one: SourceId, two: SourceId) -> Offset {
+        let Some(known) = self.known(one.0, two.0) else { return Offset::UNKNOWN };
+        let likely = known.meets(Offset::UNKNOWN);
+        if likely.low <= likely.high { likely } else { known }
+    }
+
+    /// Whether calls in common show how far two clocks are apart.
+    pub fn compares(&self, one: SourceId, two: SourceId) -> bool {
+        self.known(one.0, two.0).is_some()
+    }
+
+    fn known(&self, one: u32, two: u32) -> Option<Offset> {
+        if one == two {
+            return Some(Offset::NONE);
+        }
+        if let Some(direct) = self.direct(one, two) {
+            return Some(direct);
+        }
+        // What both are compared with tells of them, too.
+        let near = self.near.get(&one)?.iter().take(THROUGH);
+        let ways = near.filter_map(|third| Some(self.direct(one, *third)?.plus(self.direct(*third, two)?)));
+        ways.reduce(Offset::meets).filter(|offset| offset.low <= offset.high)
+    }
+
+    fn direct(&self, one: u32, two: u32) -> Option<Offset> {
+        if one < two {
+            self.between.get(&(one, two)).copied()
+        } else {
+            self.between.get(&(two, one)).map(|offset| offset.turned())
+        }
+    }
+
+    /// Adds what calls in common show of two sources.
+    fn learn(&mut self, one: u32, two: u32, offset: Offset) {
+        let (key, offset) = if one < two { ((one, two), offset) } else { ((two, one), offset.turned()) };
+        if let Some(known) = self.between.get_mut(&key) {
+            *known = known.meets(offset);
+        } else {
+            self.between.insert(key, offset);
+            self.near.entry(one).or_default().push(two);
+            self.near.entry(two).or_default().push(one);
+        }
+    }
+
+    /// Forgets what cannot be: a clock that was set, or calls that are not the same after all.
+    fn settle(&mut self) {
+        self.between.retain(|_, offset| offset.low <= offset.high);
+    }
+}
+
+/// When a call was asked and answered by one source.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times {
+    asked: Option<i64>,
+    answered: Option<i64>,
+}
+
+/// A conversation that is compared with at most so many others of its run.
+const COMPARED: usize = 8;
+
+impl Correlator {
+    /// Compares the clocks of the sources of each run, by the calls that their ids show to be the same.
+    pub(super) fn compare_clocks(&mut self) {
+        let mut clocks = Clocks::default();
+        for run in &self.case.runs {
+            let with_calls = run.strands.iter().copied().filter(|at| self.case.strands[*at as usize].has_calls());
+            let strands: Vec<u32> = with_calls.collect();
+            for (at, one) in strands.iter().enumerate() {
+                for two in strands[at + 1..].iter().take(COMPARED) {
+                    self.compare(*one, *two, &mut clocks);
+                }
+            }
+        }
+        clocks.settle();
+        self.case.clocks = clocks;
+    }
+
+    fn compare(&self, one: u32, two: u32, clocks: &mut Clocks) {
+        let (first, second) = (&self.case.strands[one as usize], &self.case.strands[two as usize]);
+        if first.source == second.source {
+            return;
+        }
+        let mut of_id: FxHashMap<(RpcId, Symbol), Option<u32>> = FxHashMap::default();
+        for call in &second.calls {
+            let facts = &self.case.calls[*call as usize];
+            // An id that was used twice tells nothing.
+            of_id.entry((facts.id, facts.method)).and_modify(|known| *known = None).or_insert(Some(*call));
+        }
+        let margin = self.margin(first.source, second.source);
+        for call in &first.calls {
+            let facts = &self.case.calls[*call as usize];
+            if matches!(facts.id, RpcId::Unknown | RpcId::Null) {
+                continue;
+            }
+            let Some(Some(other)) = of_id.get(&(facts.id, facts.method)).copied() else { continue };
+            if self.same_call(*call, other)
+                && let Some(offset) = self.bounds(*call, other)
+            {
+                let offset = Offset { low: offset.low - margin, high: offset.high + margin };
+                clocks.learn(first.source, second.source, offset);
+            }
+        }
+    }
+
+    /// What one call shows of the clocks of two sources that recorded it.
+    fn bounds(&self, one: u32, two: u32) -> Option<Offset> {
+        let (first, second) = (self.times(one), self.times(two));
+        let is_server = |call: u32| self.case.calls[call as usize].witness == Witness::Server;
+        let (low, high) = match (is_server(one), is_server(two)) {
+            (false, true) => (second.answered.zip(first.answered), second.asked.zip(first.asked)),
+            (true, false) => (second.asked.zip(first.asked), second.answered.zip(first.answered)),
+            // Of two on the same side nobody is known to be first.
+            _ => (second.asked.zip(first.answered), second.answered.zip(first.asked)),
+        };
+        let low = low.map_or(i64::MIN / 4, |(second, first)| second - first);
+        let high = high.map_or(i64::MAX / 4, |(second, first)| second - first);
+        (low > i64::MIN / 4 || high < i64::MAX / 4).then_some(Offset { low, high })
+    }
+
+    fn times(&self, call: u32) -> Times {
+        let call = &self.case.calls[call as usize];
+        let at = |mark: Option<Mark>| Some(self.case.on_common_clock(mark?)?.0);
+        // An answer that a gateway made is not the one that the server gave.
+        let servers =
+            !matches!(call.answer.kind, AnswerKind::HttpError | AnswerKind::StreamIncomplete | AnswerKind::NotSent);
+        Times { asked: at(call.asked), answered: at(call.answered.filter(|_| servers)) }
+    }
+
+    /// Stamps are cut to their digits, and clocks drift: half a thousandth of the time that was recorded.
+    fn margin(&self, one: u32, two: u32) -> i64 {
+        let of = |source: &SourceFacts| {
+            let span = source.first.zip(source.last).map_or(0, |(first, last)| last.0.saturating_sub(first.0));
+            let grain = if source.digits == 0 { SECOND } else { MILLISECOND };
+            grain + span / 2_000
+        };
+        of(&self.case.sources[one as usize]) + of(&self.case.sources[two as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_common_leaves_the_clocks_apart() {
+        let clocks = Clocks::default();
+        assert_eq!(clocks.offset(SourceId(3), SourceId(3)), Offset::NONE);
+        assert_eq!(clocks.offset(SourceId(3), SourceId(4)), Offset::UNKNOWN);
+    }
+
+    #[test]
+    fn a_third_clock_compares_two() {
+        let mut clocks = Clocks::default();
+        clocks.learn(1, 2, Offset { low: 5, high: 7 });
+        clocks.learn(3, 2, Offset { low: -1, high: 1 });
+        assert_eq!(clocks.offset(SourceId(1), SourceId(3)), Offset { low: 4, high: 8 });
+        clocks.learn(1, 2, Offset { low: 9, high: 12 });
+        clocks.settle();
+        assert!(!clocks.compares(SourceId(1), SourceId(2)), "a clock that was set tells nothing");
+    }
+}

@@ -1,0 +1,338 @@
+//! Compares what the analysis claims with what really happened.
+
+use std::collections::BTreeSet;
+
+use mcp_postmortem::{
+    analyze::Analysis,
+    correlate::{Mark, Seen},
+    event::PhaseEvent,
+    judge::{Answer as Reached, CallVerdict, Caution, Outcome, Truth},
+};
+
+use super::{
+    damage::Found,
+    tell::Shows,
+    truth::{Answer, Author, Body, Ending, What, World},
+};
+
+/// A claim that is not true.
+#[derive(Clone, Debug)]
+pub(crate) struct Violation {
+    /// Which kind of claim.
+    pub(crate) kind: &'static str,
+    pub(crate) detail: String,
+}
+
+/// What whoever reads the same evidence without fail can decide, and how much of it was decided.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Decided {
+    pub(crate) decidable: u32,
+    pub(crate) decided: u32,
+}
+
+/// Milestones that records show, by name.
+pub(crate) fn completeness(world: &World, found: &[Found], analysis: &Analysis) -> [(&'static str, Decided); 3] {
+    let check = Check { world, found, analysis, survived: survived(found) };
+    let mut table = [("sent", Decided::default()), ("reached", Decided::default()), ("acked", Decided::default())];
+    for (index, verdict) in &analysis.verdicts.calls {
+        let Some((attempt, _)) = check.parts(*index).into_iter().next() else { continue };
+        let milestones = &verdict.milestones;
+        for ((name, decided), truth) in table.iter_mut().zip([milestones.sent, milestones.reached, milestones.acked]) {
+            if check.shows(attempt, name) {
+                decided.decidable += 1;
+                decided.decided += u32::from(truth == Truth::True);
+            }
+        }
+    }
+    table
+}
+
+/// All false claims about a world.
+pub(crate) fn violations(world: &World, found: &[Found], analysis: &Analysis) -> Vec<Violation> {
+    let check = Check { world, found, analysis, survived: survived(found) };
+    let mut violations = Vec::new();
+    for (index, verdict) in &analysis.verdicts.calls {
+        check.call(*index, verdict, &mut |kind, detail| violations.push(Violation { kind, detail }));
+    }
+    check.operations(&mut |kind, detail| violations.push(Violation { kind, detail }));
+    violations
+}
+
+/// What is left of the evidence.
+fn survived(found: &[Found]) -> BTreeSet<(usize, String)> {
+    let abouts = found.iter().flat_map(|file| file.spans.iter().filter_map(|(_, about)| *about));
+    abouts.map(|(attempt, shows)| (attempt, format!("{shows:?}"))).collect()
+}
+
+struct Check<'w> {
+    world: &'w World,
+    found: &'w [Found],
+    analysis: &'w Analysis,
+    survived: BTreeSet<(usize, String)>,
+}
+
+type Tell<'t> = dyn FnMut(&'static str, String) + 't;
+
+impl Check<'_> {
+    /// What a place of the report is about, in truth.
+    fn about(&self, mark: Mark) -> Option<(usize, Shows)> {
+        let path = &self.analysis.sources[mark.origin.source.0 as usize].path;
+        let file = self.found.iter().find(|file| path.ends_with(&file.name))?;
+        let at = usize::try_from(mark.origin.offset).ok()?;
+        file.spans.iter().find(|(span, _)| span.contains(&at)).and_then(|(_, about)| *about)
+    }
+
+    /// Whether a record is left that shows that there was an attempt, whatever became of it.
+    fn is_known(&self, attempt: usize) -> bool {
+        let shows = self.survived.iter().filter(|(about, _)| *about == attempt);
+        shows.into_iter().any(|(_, shows)| ["Sent", "Received", "Delivered"].iter().any(|what| shows.starts_with(what)))
+    }
+
+    /// Whether a record is left that proves a milestone of an attempt.
+    fn shows(&self, attempt: usize, milestone: &str) -> bool {
+        let proofs: &[&str] = match milestone {
+            "sent" => &["Sent", "Received", "Entered", "Delivered"],
+            "reached" => &["Received", "Entered"],
+            _ => &["Delivered"],
+        };
+        // What a gateway answers is no word of the server.
+        let by_server = match &self.world.attempts[attempt].ending {
+            Ending::Answered(answer) => answer.author == Author::Server && answer.status == 200,
+            _ => false,
+        };
+        let shown = self.survived.iter().filter(|(about, _)| *about == attempt);
+        let mut shown = shown.filter(|(_, shows)| proofs.iter().any(|proof| shows.starts_with(proof)));
+        (milestone != "acked" || by_server) && shown.next().is_some()
+    }
+
+    /// Whether anything is left that an attempt left behind.
+    fn is_on_record(&self, attempt: usize) -> bool {
+        self.survived.iter().any(|(about, _)| *about == attempt)
+    }
+
+    /// The records that a call of the report was joined from, and the attempts that they are about.
+    fn parts(&self, index: u32) -> Vec<(usize, String)> {
+        let case = &self.analysis.case;
+        let call = &case.calls[index as usize];
+        let rows = case.seen(call).into_iter().filter(|row| row.seen != Seen::Contested);
+        let rows = rows.map(|row| (row.mark, format!("{:?}", row.seen)));
+        let contacts = case.contacts_of(index).flat_map(|contact| {
+            let marks = [Some(contact.attempt), contact.result, contact.corroborated];
+            marks.into_iter().flatten().map(|mark| (mark, "contact".to_owned()))
+        });
+        let ends = [call.asked, call.answered].into_iter().flatten().map(|mark| (mark, "call".to_owned()));
+        let marks = ends.chain(rows).chain(contacts);
+        marks
+            .filter_map(|(mark, what)| {
+                let path = &self.analysis.sources[mark.origin.source.0 as usize].path;
+                // What is done behind an answer looks like work of whoever is at work then.
+                let (attempt, _) = self.about(mark).filter(|(_, shows)| !matches!(shows, Shows::Behind(_)))?;
+                Some((attempt, format!("{attempt}: {what} at {path}:{}", mark.origin.record)))
+            })
+            .collect()
+    }
+
+    /// The attempts that a call of the report was joined from: one, or the links are wrong.
+    fn attempts(&self, index: u32) -> BTreeSet<usize> {
+        let parts = self.parts(index);
+        let own = parts.first().map(|(attempt, _)| *attempt);
+        // What names no call can only be given to a call that is on record.
+        let parts = parts.iter().filter(|(attempt, _)| Some(*attempt) == own || self.is_known(*attempt));
+        parts.map(|(attempt, _)| *attempt).collect()
+    }
+
+    /// Whether records were given to a call of which nobody can know that they are another's.
+    fn has_strangers(&self, index: u32) -> bool {
+        let parts = self.parts(index);
+        let own = parts.first().map(|(attempt, _)| *attempt);
+        let contacts = self.analysis.case.contacts_of(index);
+        let marks = contacts.flat_map(|contact| [Some(contact.attempt), contact.corroborated]).flatten();
+        let behind = marks.filter_map(|mark| self.about(mark)).map(|(attempt, _)| attempt);
+        parts.iter().map(|(attempt, _)| *attempt).chain(behind).any(|attempt| Some(attempt) != own)
+    }
+
+    fn call(&self, index: u32, verdict: &CallVerdict, tell: &mut Tell<'_>) {
+        let attempts = self.attempts(index);
+        let [attempt] = attempts.iter().copied().collect::<Vec<_>>()[..] else {
+            if attempts.len() > 1 {
+                let parts: Vec<String> = self.parts(index).into_iter().map(|(_, part)| part).collect();
+                tell("link", format!("call {index} joins {}", parts.join("; ")));
+            }
+            return;
+        };
+        let tell = &mut |kind, detail: String| tell(kind, format!("call {index}, attempt {attempt}: {detail}"));
+        self.retry(attempt, verdict, tell);
+        if self.has_strangers(index) {
+            return;
+        }
+        self.reach(attempt, verdict, tell);
+        self.milestones(attempt, verdict, tell);
+        self.outcome(attempt, verdict, tell);
+        self.phase(attempt, verdict, tell);
+        self.effects(attempt, verdict, tell);
+    }
+
+    /// Another execution adds an effect where the operation has had one that is on record.
+    fn retry(&self, attempt: usize, verdict: &CallVerdict, tell: &mut Tell<'_>) {
+        let Some(intent) = self.world.intent_of(attempt) else { return };
+        if verdict.retry.verdict != Caution::Safe || !self.world.intents[intent].nature.adds() {
+            return;
+        }
+        let earlier = (0..self.world.attempts.len()).filter(|other| self.world.intent_of(*other) == Some(intent));
+        for other in earlier {
+            let effects: u32 = self.world.dispatches_of(other).map(|(_, dispatch)| dispatch.effects).sum();
+            if effects > 0 && self.is_on_record(other) {
+                tell("safe", format!("{} says safe, and attempt {other} had {effects} effects", verdict.retry.rule));
+            }
+        }
+    }
+
+    fn reach(&self, attempt: usize, verdict: &CallVerdict, tell: &mut Tell<'_>) {
+        let reached = self.world.dispatches_of(attempt).any(|(_, dispatch)| dispatch.contacts > 0);
+        match verdict.reach.answer {
+            Reached::Yes if !reached => tell("reach", "nothing was reached".to_owned()),
+            Reached::No if reached => tell("reach", "something was reached".to_owned()),
+            _ => {}
+        }
+    }
+
+    fn milestones(&self, attempt: usize, verdict: &CallVerdict, tell: &mut Tell<'_>) {
+        let sent = self.happened(|what| matches!(what, What::Sent { attempt: sent } if *sent == attempt));
+        let reached = self.world.dispatches_of(attempt).any(|(_, dispatch)| dispatch.entered);
+        let received = self.happened(
+            |what| matches!(what, What::Received { dispatch } if self.world.dispatches[*dispatch].attempt == attempt),
+        );
+        // Whoever was asked has learned something.
+        let effected = self.world.dispatches_of(attempt).any(|(_, dispatch)| dispatch.effects > 0);
+        let asked = self.happened(|what| match what {
+            What::ContactAnswered { dispatch, status, .. } => {
+                self.world.dispatches[*dispatch].attempt == attempt && *status > 0
+            }
+            _ => false,
+        });
+        let acked = self.happened(|what| match what {
+            What::Delivered { attempt: got, answer } => *got == attempt && answer.author == Author::Server,
+            // A client that has stopped waiting still reads.
+            What::Late { attempt: got, .. } => *got == attempt,
+            _ => false,
+        });
+        let milestones = &verdict.milestones;
+        let claims = [
+            ("sent", milestones.sent, sent, sent),
+            ("reached", milestones.reached, received, reached),
+            ("effected", milestones.effected, effected || asked, effected),
+            ("acked", milestones.acked, acked, acked),
+        ];
+        for (name, claimed, may_be, must_be) in claims {
+            match claimed {
+                Truth::True if !may_be => tell("milestone", format!("{name} is not true")),
+                Truth::False if must_be => tell("milestone", format!("{name} is not false")),
+                _ => {}
+            }
+        }
+    }
+
+    fn happened(&self, test: impl Fn(&What) -> bool) -> bool {
+        self.world.facts.iter().any(|fact| test(&fact.what))
+    }
+
+    /// What the caller got; where no record of the client is left, what the server or gateway gave.
+    fn outcome(&self, attempt: usize, verdict: &CallVerdict, tell: &mut Tell<'_>) {
+        let ending = &self.world.attempts[attempt].ending;
+        let mut may_be: Vec<Outcome> = match ending {
+            Ending::Answered(answer) => outcomes_of(self.world, attempt, answer),
+            Ending::Cancelled => vec![Outcome::Cancelled, Outcome::NoAnswer],
+            Ending::NotSent => vec![Outcome::NotSent],
+            Ending::Open | Ending::TimedOut | Ending::Closed => vec![Outcome::NoAnswer, Outcome::Cancelled],
+        };
+        may_be.extend([Outcome::AnswerNotCaptured, Outcome::NoAnswer]);
+        // Whoever reads only what another party saw of the answer can say no more than that.
+        may_be.extend(self.world.facts.iter().flat_map(|fact| match &fact.what {
+            What::Responded { dispatch, answer } if self.world.dispatches[*dispatch].attempt == attempt => {
+                outcomes_of(self.world, attempt, answer)
+            }
+            What::Late { attempt: got, answer } | What::GatewayAnswered { attempt: got, answer, .. }
+                if *got == attempt =>
+            {
+                outcomes_of(self.world, attempt, answer)
+            }
+            _ => Vec::new(),
+        }));
+        if !may_be.contains(&verdict.outcome) {
+            tell("outcome", format!("{} is none of {may_be:?}; it ended with {ending:?}", verdict.outcome.name()));
+        }
+    }
+
+    fn phase(&self, attempt: usize, verdict: &CallVerdict, tell: &mut Tell<'_>) {
+        use PhaseEvent as P;
+        let Some((event, _)) = verdict.last_phase else { return };
+        let of = |dispatch: &usize| self.world.dispatches[*dispatch].attempt == attempt;
+        let is_true = self.happened(|what| match (event, what) {
+            (P::InitializeSent | P::ToolsListSent | P::ToolCallSent, What::Sent { attempt: sent }) => *sent == attempt,
+            (P::InitializeReceived | P::ToolsListReceived | P::ToolCallReceived, What::Received { dispatch })
+            | (P::AuthorizationDenied, What::Denied { dispatch })
+            | (P::AuthorizationGranted, What::Granted { dispatch })
+            | (P::ExternalAttempt, What::ContactSent { dispatch, .. })
+            | (P::ExternalResult, What::ContactAnswered { dispatch, .. })
+            | (
+                P::InitializeResponded | P::ToolsListResponded | P::ToolCallResponded,
+                What::Responded { dispatch, .. },
+            ) => of(dispatch),
+            (
+                P::InitializeDelivered | P::ToolsListDelivered | P::ToolCallDelivered,
+                What::Delivered { attempt: got, .. } | What::Late { attempt: got, .. },
+            ) => *got == attempt,
+            _ => false,
+        });
+        if !is_true {
+            tell("phase", format!("{} never happened: {:?}", event.name(), verdict.last_phase));
+        }
+    }
+
+    fn effects(&self, attempt: usize, verdict: &CallVerdict, tell: &mut Tell<'_>) {
+        let (low, high) = verdict.effects;
+        let all = self.world.dispatches_of(attempt).filter(|(_, dispatch)| dispatch.effects > 0);
+        let (mut truth, mut seen) = (0, 0);
+        for (index, _) in all {
+            truth += 1;
+            let shown = [Shows::Received(index), Shows::Responded(index), Shows::Applied(index)];
+            let shown = shown.iter().any(|shows| self.survived.contains(&(attempt, format!("{shows:?}"))));
+            seen += u32::from(shown);
+        }
+        if low > truth {
+            tell("effects", format!("at least {low}, and there were {truth}"));
+        }
+        if high < seen.max(u32::from(truth > 0)) {
+            tell("effects", format!("at most {high}, and there were {truth}, {seen} of them on record"));
+        }
+    }
+
+    fn operations(&self, tell: &mut Tell<'_>) {
+        for operation in &self.analysis.verdicts.operations {
+            let own = |call: &u32| self.parts(*call).first().map(|(attempt, _)| *attempt);
+            let attempts: BTreeSet<usize> = operation.attempts.iter().filter_map(own).collect();
+            let intents: BTreeSet<Option<usize>> =
+                attempts.iter().map(|attempt| self.world.intent_of(*attempt)).collect();
+            if intents.len() > 1 {
+                tell("operation", format!("the attempts {attempts:?} are of the intents {intents:?}"));
+            }
+            let effects = attempts.iter().flat_map(|attempt| self.world.dispatches_of(*attempt));
+            let effects: u32 = effects.map(|(_, dispatch)| u32::from(dispatch.effects > 0)).sum();
+            if operation.duplicate == "certain" && effects < 2 {
+                tell("duplicate", format!("certain, and there were {effects} effects: {attempts:?}"));
+            }
+        }
+    }
+}
+
+/// What an answer is to one who knows its status, and to one who sees the message alone.
+fn outcomes_of(world: &World, attempt: usize, answer: &Answer) -> Vec<Outcome> {
+    let message = match answer.body {
+        Body::Result if world.intent_of(attempt).is_some() => Outcome::ToolSuccess,
+        Body::Result => Outcome::RpcSuccess,
+        Body::ToolError(_) => Outcome::ToolError,
+        Body::Error { .. } => Outcome::JsonRpcError,
+        Body::Plain(_) => Outcome::MalformedJson,
+    };
+    if (200..300).contains(&answer.status) { vec![message] } else { vec![Outcome::HttpError, message] }
+}

@@ -1,0 +1,76 @@
+//! Simulated worlds: what happened is made up, witnesses write down what they see of it in the formats that are read,
+//! the evidence is damaged, the whole analysis runs on the bytes, and every claim is compared with the truth.
+
+pub(crate) mod check;
+pub(crate) mod damage;
+pub(crate) mod story;
+pub(crate) mod tell;
+pub(crate) mod truth;
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use fastrand::Rng;
+use mcp_postmortem::{
+    analyze::{Analysis, Options, Silent, analyze},
+    report::CallsShown,
+    source::PathArgument,
+};
+
+use check::{Decided, Violation};
+use damage::{Damages, Found};
+use truth::World;
+
+/// A world and what is left of its evidence.
+pub(crate) struct Scene {
+    pub(crate) world: World,
+    pub(crate) found: Vec<Found>,
+    pub(crate) damages: Damages,
+}
+
+/// The world of a seed.
+pub(crate) fn scene(seed: u64) -> Scene {
+    let mut rng = Rng::with_seed(seed);
+    let world = story::tell(&mut rng);
+    let files = tell::files(&world, &mut rng);
+    let (found, damages) = damage::damage(files, &mut rng);
+    Scene { world, found, damages }
+}
+
+/// Writes the evidence into a folder.
+pub(crate) fn write(found: &[Found], folder: &Path) {
+    for file in found {
+        let path = folder.join(&file.name);
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("folders can be made");
+        fs::write(path, &file.bytes).expect("files can be written");
+    }
+}
+
+/// Analyzes the evidence.
+pub(crate) fn analysis(found: &[Found]) -> Analysis {
+    let folder = tempfile::tempdir().expect("folders can be made");
+    write(found, folder.path());
+    let options = Options { calls: CallsShown::All, ..Options::default() };
+    analyze(&[PathArgument::new(folder.path())], &options, &Silent).expect("the folder is there")
+}
+
+/// What came out of one world.
+pub(crate) struct Checked {
+    pub(crate) damages: Damages,
+    /// False claims.
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) decided: [(&'static str, Decided); 3],
+    /// How often each retry verdict was given.
+    pub(crate) verdicts: BTreeMap<&'static str, u64>,
+}
+
+/// Makes up the world of a seed, analyzes its evidence, and compares.
+pub(crate) fn check(seed: u64) -> Checked {
+    let scene = scene(seed);
+    let analysis = analysis(&scene.found);
+    Checked {
+        violations: check::violations(&scene.world, &scene.found, &analysis),
+        decided: check::completeness(&scene.world, &scene.found, &analysis),
+        verdicts: analysis.verdicts.totals.by_retry.clone(),
+        damages: scene.damages,
+    }
+}

@@ -1,0 +1,113 @@
+//! A capture of the client's HTTP exchanges.
+
+use serde_json::{Value, json};
+
+use super::{Clock, File, Shows, messages};
+use crate::worlds::truth::{Answer, Ask, Body, Ending, Nanos, What, World};
+
+const HEAD: &str = "{\"log\": {\"version\": \"1.2\", \"creator\": {\"name\": \"mitmproxy\", \"version\": \"11.0.2\"}, \"entries\": [\n";
+
+pub(super) fn file(world: &World, clock: Clock) -> File {
+    let mut file =
+        File { name: "client/capture.har".to_owned(), lines: Vec::new(), frame: (HEAD, "\n]}}\n"), between: ",\n" };
+    for fact in &world.facts {
+        let attempt = match fact.what {
+            What::Sent { attempt } => attempt,
+            What::NotSent { attempt } => {
+                let mut entry = entry(world, attempt, clock, fact.at, None);
+                entry["_error"] = json!("net::ERR_CONNECTION_REFUSED");
+                entry["timings"] = json!({"send": -1, "wait": -1, "receive": -1});
+                file.push(entry.to_string(), Some((attempt, Shows::NotSent)));
+                continue;
+            }
+            _ => continue,
+        };
+        let ending = world.facts.iter().find_map(|end| match &end.what {
+            What::Delivered { attempt: ended, answer } if *ended == attempt => Some((end.at, Some(answer))),
+            What::Closed { attempt: ended } | What::TimedOut { attempt: ended } if *ended == attempt => {
+                Some((end.at, None))
+            }
+            _ => None,
+        });
+        let shows = if matches!(ending, Some((_, Some(_)))) { Shows::Delivered } else { Shows::Sent };
+        file.push(entry(world, attempt, clock, fact.at, ending).to_string(), Some((attempt, shows)));
+        if world.attempts[attempt].ask == Ask::Initialize && shows == Shows::Delivered {
+            let until = ending.map_or(fact.at, |(until, _)| until);
+            file.push(initialized(world, attempt, clock, until).to_string(), None);
+        }
+    }
+    file
+}
+
+fn headers(world: &World, attempt: usize, told: bool) -> Vec<Value> {
+    let mut headers = vec![
+        json!({"name": "content-type", "value": "application/json"}),
+        json!({"name": "accept", "value": "application/json, text/event-stream"}),
+    ];
+    if told {
+        let session = &world.lives[world.attempts[attempt].life].session;
+        headers.push(json!({"name": "mcp-session-id", "value": session}));
+    }
+    headers
+}
+
+fn entry(world: &World, attempt: usize, clock: Clock, at: Nanos, ending: Option<(Nanos, Option<&Answer>)>) -> Value {
+    let took = ending.map_or(0, |(until, _)| until - at);
+    let opens = world.attempts[attempt].ask == Ask::Initialize;
+    let request = messages::request(world, attempt).to_string();
+    let mut entry = frame(clock, at, took, &headers(world, attempt, !opens), &request);
+    if let Some((_, Some(answer))) = ending {
+        entry["response"] = response(world, attempt, answer, opens);
+    } else {
+        entry["_error"] = json!(if world.attempts[attempt].ending == Ending::Closed {
+            "net::ERR_EMPTY_RESPONSE"
+        } else {
+            "net::ERR_ABORTED"
+        });
+    }
+    entry
+}
+
+#[expect(clippy::cast_precision_loss, reason = "milliseconds of an exchange")]
+fn frame(clock: Clock, at: Nanos, took: Nanos, headers: &[Value], body: &str) -> Value {
+    let took = (took / 1_000) as f64 / 1_000.0;
+    json!({
+        "startedDateTime": clock.rfc3339(at), "time": took,
+        "request": {"method": "POST", "url": "http://127.0.0.1:8080/mcp", "httpVersion": "HTTP/1.1", "cookies": [],
+            "headers": headers, "queryString": [], "headersSize": -1, "bodySize": body.len(),
+            "postData": {"mimeType": "application/json", "text": body}},
+        "response": {"status": 0, "statusText": "", "httpVersion": "", "cookies": [], "headers": [],
+            "content": {"size": 0, "mimeType": "x-unknown"}, "redirectURL": "", "headersSize": -1, "bodySize": -1},
+        "cache": {}, "timings": {"send": 0.1, "wait": (took - 0.2).max(0.0), "receive": 0.1}
+    })
+}
+
+fn response(world: &World, attempt: usize, answer: &Answer, opens: bool) -> Value {
+    let (mime, text) = match (messages::answer(world, attempt, answer), &answer.body) {
+        (Some(message), _) => ("application/json", message.to_string()),
+        (None, Body::Plain(text)) if text.starts_with('<') => ("text/html", (*text).to_owned()),
+        (None, Body::Plain(text)) if text.starts_with('{') => ("application/json", (*text).to_owned()),
+        (None, Body::Plain(text)) => ("text/plain", (*text).to_owned()),
+        _ => ("application/json", String::new()),
+    };
+    let mut headers = vec![json!({"name": "content-type", "value": mime})];
+    if opens && answer.status == 200 {
+        let session = &world.lives[world.attempts[attempt].life].session;
+        headers.push(json!({"name": "mcp-session-id", "value": session}));
+    }
+    if answer.status == 401 {
+        headers.push(json!({"name": "www-authenticate", "value": "Bearer error=\"invalid_token\""}));
+    }
+    json!({"status": answer.status, "statusText": "", "httpVersion": "HTTP/1.1", "cookies": [], "headers": headers,
+        "content": {"size": text.len(), "mimeType": mime, "text": text}, "redirectURL": "", "headersSize": -1,
+        "bodySize": text.len()})
+}
+
+fn initialized(world: &World, attempt: usize, clock: Clock, at: Nanos) -> Value {
+    let body = messages::initialized().to_string();
+    let mut entry = frame(clock, at + 1_000_000, 2_000_000, &headers(world, attempt, true), &body);
+    entry["response"] = json!({"status": 202, "statusText": "", "httpVersion": "HTTP/1.1", "cookies": [],
+        "headers": [], "content": {"size": 0, "mimeType": "application/json", "text": ""}, "redirectURL": "",
+        "headersSize": -1, "bodySize": 0});
+    entry
+}

@@ -1,0 +1,156 @@
+//! What witnesses of a world write down: each in the format of real software, each with its own clock, and only what it
+//! can have seen. Every line remembers what it is about; that never leaves the test.
+
+mod desktop;
+mod gateway;
+mod har;
+mod messages;
+mod phase_log;
+mod service;
+mod stderr;
+mod tap;
+mod trace;
+
+use chrono::{DateTime, Utc};
+use fastrand::Rng;
+
+use super::truth::{Answer, Body, Nanos, Transport, World};
+
+/// What a line shows, to who could read it without fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shows {
+    /// The request left the client.
+    Sent,
+    /// A server process got it.
+    Received(usize),
+    /// A server process got some request, and nothing tells which.
+    Got(usize),
+    /// The tool's own code was at work.
+    Entered(usize),
+    /// A contact with the outside.
+    Contact(usize),
+    /// One that was made when the answer had been given.
+    Behind(usize),
+    /// A service did what was asked.
+    Applied(usize),
+    /// The server answered.
+    Responded(usize),
+    /// The client got an answer.
+    Delivered,
+    /// The client knows that it did not send.
+    NotSent,
+    /// Something else about the attempt.
+    About,
+}
+
+/// One record.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) text: String,
+    /// The attempt that it is about, and what it shows of it.
+    pub(crate) about: Option<(usize, Shows)>,
+}
+
+/// What one witness wrote.
+#[derive(Clone, Debug)]
+pub(crate) struct File {
+    pub(crate) name: String,
+    pub(crate) lines: Vec<Line>,
+    /// Before and behind the lines, where the format has such.
+    pub(crate) frame: (&'static str, &'static str),
+    /// Between the lines.
+    pub(crate) between: &'static str,
+}
+
+impl File {
+    fn of_lines(name: impl Into<String>) -> Self {
+        Self { name: name.into(), lines: Vec::new(), frame: ("", ""), between: "\n" }
+    }
+
+    fn push(&mut self, text: impl Into<String>, about: Option<(usize, Shows)>) {
+        self.lines.push(Line { text: text.into(), about });
+    }
+}
+
+/// What a message to the client shows: one that names no request may be the answer to any.
+fn delivered(answer: &Answer) -> Shows {
+    match answer.body {
+        Body::Error { nameless: true, .. } => Shows::About,
+        _ => Shows::Delivered,
+    }
+}
+
+/// What a record of a contact shows: the first one of a dispatch is made before the answer, a further one behind it.
+fn contact(dispatch: usize, contact: u32, applied: bool) -> Shows {
+    match (contact, applied) {
+        (0, true) => Shows::Applied(dispatch),
+        (0, false) => Shows::Contact(dispatch),
+        _ => Shows::Behind(dispatch),
+    }
+}
+
+/// The clock of a witness.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    /// How far ahead it is.
+    offset: Nanos,
+    /// Nanoseconds that it gains in a second.
+    drift: Nanos,
+    begin: Nanos,
+}
+
+impl Clock {
+    fn new(rng: &mut Rng, begin: Nanos) -> Self {
+        let offset = match rng.u8(..6) {
+            0 => rng.i64(-5_000..5_000) * 1_000_000,
+            1 => rng.i64(-60..60) * 1_000_000,
+            _ => 0,
+        };
+        let drift = if rng.u8(..6) == 0 { rng.i64(-200_000..200_000) } else { 0 };
+        Self { offset, drift, begin }
+    }
+
+    fn at(&self, at: Nanos) -> DateTime<Utc> {
+        DateTime::from_timestamp_nanos(at + self.offset + (at - self.begin) / 1_000_000_000 * self.drift)
+    }
+
+    fn rfc3339(&self, at: Nanos) -> String {
+        self.at(at).format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    }
+}
+
+/// All that the witnesses of a world could have written. Some of them are not there.
+pub(crate) fn files(world: &World, rng: &mut Rng) -> Vec<File> {
+    let begin = world.facts.first().map_or(0, |fact| fact.at);
+    let client = Clock::new(rng, begin);
+    let server = Clock::new(rng, begin);
+    let mut files = Vec::new();
+    match world.transport {
+        Transport::Stdio => match rng.u8(..4) {
+            0 => files.push(trace::file(world, client, rng)),
+            1 => files.push(desktop::file(world, client)),
+            2 => files.extend(tap::files(world, client)),
+            _ => files.extend([trace::file(world, client, rng), desktop::file(world, client)]),
+        },
+        Transport::Http => match rng.u8(..3) {
+            0 => files.push(trace::file(world, client, rng)),
+            _ => files.push(har::file(world, client)),
+        },
+    }
+    if world.gateway {
+        files.extend(gateway::files(world, server, rng));
+    }
+    for life in 0..world.lives.len() {
+        match rng.u8(..4) {
+            0 => files.push(phase_log::file(world, life, server, rng)),
+            1 => files.push(stderr::file(world, life, server, rng)),
+            2 => files.extend([phase_log::file(world, life, server, rng), stderr::file(world, life, server, rng)]),
+            _ => {}
+        }
+    }
+    if rng.u8(..4) == 0 {
+        let clock = Clock::new(rng, begin);
+        files.push(service::file(world, clock));
+    }
+    files
+}

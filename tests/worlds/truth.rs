@@ -1,0 +1,267 @@
+//! What really happened in a world: the facts that witnesses may have seen, in the order of true time.
+
+/// Nanoseconds since the epoch, by a clock that nobody has.
+pub(crate) type Nanos = i64;
+
+pub(crate) const MILLISECOND: Nanos = 1_000_000;
+pub(crate) const SECOND: Nanos = 1_000 * MILLISECOND;
+
+/// How messages travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transport {
+    Stdio,
+    Http,
+}
+
+/// What a tool does to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// It computes.
+    Pure,
+    /// It reads from a service.
+    Fetch,
+    /// It makes a service do something.
+    Pay,
+    /// It changes something on its own host, and tells nobody.
+    Save,
+}
+
+impl Nature {
+    /// Whether another execution adds to the world.
+    pub(crate) fn adds(self) -> bool {
+        matches!(self, Self::Pay | Self::Save)
+    }
+
+    pub(crate) fn tool(self) -> &'static str {
+        match self {
+            Self::Pure => "add",
+            Self::Fetch => "lookup",
+            Self::Pay => "pay",
+            Self::Save => "save_note",
+        }
+    }
+}
+
+/// One life of a server process.
+#[derive(Clone, Debug)]
+pub(crate) struct Life {
+    /// Which server: lives of one server follow each other, replicas live side by side.
+    pub(crate) server: usize,
+    pub(crate) pid: u32,
+    pub(crate) session: String,
+    pub(crate) from: Nanos,
+    /// It dies by itself; nothing is done or answered from then on.
+    pub(crate) dies: Option<Nanos>,
+}
+
+impl Life {
+    pub(crate) fn lives(&self, at: Nanos) -> bool {
+        self.from <= at && self.dies.is_none_or(|dies| at < dies)
+    }
+}
+
+/// What one call of a tool is wanted for; all its attempts carry the same arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct Intent {
+    pub(crate) nature: Nature,
+    /// What the client calls the tool; one that the server does not have is called here and there.
+    pub(crate) tool: String,
+    pub(crate) amount: u32,
+    /// The arguments do not fit the tool's model.
+    pub(crate) misfit: bool,
+}
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask {
+    Initialize,
+    ToolsList,
+    Call { intent: usize },
+}
+
+/// Who wrote an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Author {
+    Server,
+    Gateway,
+}
+
+/// The body of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Body {
+    Result,
+    ToolError(String),
+    Error {
+        code: i64,
+        message: String,
+        nameless: bool,
+    },
+    /// HTTP alone: nothing of JSON-RPC.
+    Plain(&'static str),
+}
+
+/// An answer as it travels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) author: Author,
+    pub(crate) status: u16,
+    pub(crate) body: Body,
+}
+
+/// How it ended for the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It is still open where the world ends.
+    Open,
+    Answered(Answer),
+    /// The client stopped waiting.
+    TimedOut,
+    /// Somebody told the client to stop.
+    Cancelled,
+    /// The connection or the pipe closed.
+    Closed,
+    /// It was never sent: nothing was there to send it to.
+    NotSent,
+}
+
+/// One request of the client.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    pub(crate) ask: Ask,
+    /// Which life the client believes to talk to: the session.
+    pub(crate) life: usize,
+    pub(crate) id: u64,
+    pub(crate) ending: Ending,
+}
+
+/// One arrival of a request at a server process.
+#[derive(Clone, Debug)]
+pub(crate) struct Dispatch {
+    pub(crate) attempt: usize,
+    pub(crate) life: usize,
+    /// The tool's own code was entered.
+    pub(crate) entered: bool,
+    /// Changes that it made, here or elsewhere.
+    pub(crate) effects: u32,
+    /// Contacts with the outside that it tried.
+    pub(crate) contacts: u32,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub(crate) struct Fact {
+    pub(crate) at: Nanos,
+    pub(crate) what: What,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    Spawned {
+        life: usize,
+    },
+    Exited {
+        life: usize,
+    },
+    /// The client tried to send, and had nowhere to.
+    NotSent {
+        attempt: usize,
+    },
+    Sent {
+        attempt: usize,
+    },
+    Delivered {
+        attempt: usize,
+        answer: Answer,
+    },
+    /// An answer that came when nobody waited any more.
+    Late {
+        attempt: usize,
+        answer: Answer,
+    },
+    TimedOut {
+        attempt: usize,
+    },
+    /// The client told the server that it does not want the answer.
+    CancelSent {
+        attempt: usize,
+    },
+    Closed {
+        attempt: usize,
+    },
+    /// The gateway tried a replica; where nothing answered there, the request was not forwarded.
+    Tried {
+        attempt: usize,
+        life: usize,
+        connected: bool,
+    },
+    /// The gateway gave its answer, after these statuses of upstreams (0: none).
+    GatewayAnswered {
+        attempt: usize,
+        answer: Answer,
+        upstream: Vec<(usize, u16)>,
+        since: Nanos,
+    },
+    Received {
+        dispatch: usize,
+    },
+    Denied {
+        dispatch: usize,
+    },
+    Granted {
+        dispatch: usize,
+    },
+    Progress {
+        dispatch: usize,
+    },
+    ContactSent {
+        dispatch: usize,
+        contact: u32,
+        write: bool,
+    },
+    /// What the service answered; 0: nothing listened there.
+    ContactAnswered {
+        dispatch: usize,
+        contact: u32,
+        write: bool,
+        status: u16,
+    },
+    Changed {
+        dispatch: usize,
+    },
+    Responded {
+        dispatch: usize,
+        answer: Answer,
+    },
+    /// A contact that no call made: at the start, or in the background.
+    Background {
+        life: usize,
+    },
+}
+
+/// A world.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    pub(crate) transport: Transport,
+    /// A gateway stands between client and servers.
+    pub(crate) gateway: bool,
+    pub(crate) lives: Vec<Life>,
+    pub(crate) intents: Vec<Intent>,
+    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) dispatches: Vec<Dispatch>,
+    /// In the order of true time.
+    pub(crate) facts: Vec<Fact>,
+}
+
+impl World {
+    pub(crate) fn dispatches_of(&self, attempt: usize) -> impl Iterator<Item = (usize, &Dispatch)> {
+        self.dispatches.iter().enumerate().filter(move |(_, dispatch)| dispatch.attempt == attempt)
+    }
+
+    /// What the attempt is for, where it calls a tool.
+    pub(crate) fn intent_of(&self, attempt: usize) -> Option<usize> {
+        match self.attempts[attempt].ask {
+            Ask::Call { intent } => Some(intent),
+            Ask::Initialize | Ask::ToolsList => None,
+        }
+    }
+}

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Color, complain};
+use super::{complain, shared::Color};
 use crate::{
     analyze::Analysis,
     error::Error,

@@ -30,6 +30,8 @@ pub struct Options {
     pub calls: CallsShown,
     /// Places of records that nothing was learned from are kept, at most this many.
     pub unexplained: usize,
+    /// Every event leaves a small row in the case.
+    pub trail: bool,
 }
 
 /// What is told while reading.
@@ -76,6 +78,9 @@ pub fn analyze(arguments: &[PathArgument], options: &Options, progress: &dyn Pro
     let found = source::discover(arguments)?;
     progress.total(found.entries.iter().filter_map(SourceEntry::stored_bytes).sum());
     let mut correlator = Correlator::default();
+    if options.trail {
+        correlator.keep_trail();
+    }
     let mut sources = Vec::with_capacity(found.entries.len());
     let mut framings = Vec::with_capacity(found.entries.len());
     let mut unexplained = Vec::new();

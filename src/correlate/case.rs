@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{
-    Call, Contact, HttpFacts, Mark, NONE, Operation, Run, Servers, Sighting, SourceFacts, Strand, Stray, Streams,
+    Call, Contact, HttpFacts, Mark, NONE, Operation, Run, Servers, Sighting, SourceFacts, Strand, Stray, Streams, Told,
 };
 use crate::{
     event::SourceId,
@@ -48,6 +48,8 @@ pub struct Case {
     pub streams: Streams,
     /// What holds somewhere in it.
     pub anywhere: Anywhere,
+    /// Every event, source by source, if it was asked for.
+    pub trail: Vec<Told>,
 }
 
 /// What holds somewhere in a case: rules ask it for every call.

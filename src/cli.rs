@@ -1,7 +1,9 @@
 //! The command line: what can be asked, and how the answer gets out.
 
+mod explain_call;
 mod output;
 mod shared;
+mod timeline;
 mod trouble;
 
 use std::{
@@ -13,7 +15,7 @@ use std::{
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use self::{
-    output::{outputs, write_error, write_reports},
+    output::{REPORTS, outputs, write_error, write_reports},
     shared::{Console, Reading, Selecting},
     trouble::{nothing_recognized, tell_trouble},
 };
@@ -44,11 +46,15 @@ enum Command {
     /// Analyzes files, folders, archives or standard input (-) as one incident.
     #[command(after_help = EXIT_CODES)]
     Analyze(Box<AnalyzeArguments>),
-    /// Explains a rule: what it means, how it is recognized, what it is not, what to do.
-    Explain {
-        /// Name of a rule, as reports show it; see `rules`.
-        rule: String,
-    },
+    /// Shows every event of every source as one aligned stream.
+    #[command(after_help = EXIT_CODES)]
+    Timeline(Box<timeline::Arguments>),
+    /// Explains a rule, or the whole evidence chain of one call.
+    ///
+    /// `explain RULE` tells what a rule means, how it is recognized, what it is not and what to do. `explain CALL PATH…`
+    /// shows every record of one call with what it proves, which worlds remain, which rule decided and what would change
+    /// its verdict.
+    Explain(Box<explain_call::Arguments>),
     /// Lists the input formats, or documents one.
     Formats {
         /// Name of a format.
@@ -133,13 +139,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
 fn execute(command: Command) -> Result<ExitStatus, Error> {
     match command {
         Command::Analyze(arguments) => analyze_command(&arguments),
-        Command::Explain { rule } => match explain::rule(&rule) {
-            Some(text) => print(&text),
-            None => Err(Error::Usage(format!(
-                "no rule is named \"{}\"; see `mcp-postmortem rules`",
-                redact::quote(&rule, 60)
-            ))),
-        },
+        Command::Timeline(arguments) => timeline::run(&arguments),
+        Command::Explain(arguments) => explain_call::run(&arguments),
         Command::Formats { name: None } => print(&explain::formats()),
         Command::Formats { name: Some(name) } => match explain::format(&name) {
             Some(text) => print(&text),
@@ -190,7 +191,7 @@ fn help_markdown() -> String {
     let mut text = String::new();
     let mut command = Cli::command().term_width(100);
     command.build();
-    for path in ["", "analyze", "explain", "formats", "rules", "schema", "completions", "man"] {
+    for path in ["", "analyze", "timeline", "explain", "formats", "rules", "schema", "completions", "man"] {
         let shown = if path.is_empty() { Some(&mut command) } else { command.find_subcommand_mut(path) };
         let Some(shown) = shown else { continue };
         let title = if path.is_empty() { "mcp-postmortem".to_owned() } else { format!("mcp-postmortem {path}") };
@@ -213,7 +214,7 @@ pub fn cli_page() -> String {
 }
 
 fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
-    let outputs = outputs(&arguments.output)?;
+    let outputs = outputs(&arguments.output, &REPORTS)?;
     let select = arguments.select.selection()?;
     let paths = shared::paths(&arguments.paths)?;
     let calls = match arguments.calls {

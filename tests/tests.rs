@@ -10,6 +10,7 @@ mod suite {
     pub(crate) mod classifier;
     pub(crate) mod cli;
     pub(crate) mod docs;
+    pub(crate) mod explain;
     pub(crate) mod fail_on;
     pub(crate) mod formats;
     pub(crate) mod growth;
@@ -22,4 +23,5 @@ mod suite {
     pub(crate) mod secrets;
     pub(crate) mod soundness;
     pub(crate) mod tidy;
+    pub(crate) mod timeline;
 }

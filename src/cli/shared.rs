@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use crate::{
     analyze::Options,
     error::Error,
-    report::{CallsShown, Selection},
+    report::{CallsShown, Report, Selection, names_call, redact},
     source::{PathArgument, ReadOptions},
     time::{self, Timestamp},
 };
@@ -134,4 +134,24 @@ fn size(text: &str) -> Result<usize, String> {
         .checked_shl(unit)
         .filter(|size| size >> unit == number && *size > 0)
         .ok_or_else(|| "a size out of range".to_owned())
+}
+
+/// The calls that a name means, at least one.
+pub(super) fn calls(report: &Report<'_>, name: &str) -> Result<Vec<u32>, Error> {
+    let calls = report.calls_named(name);
+    if !calls.is_empty() {
+        return Ok(calls);
+    }
+    let shown = redact::quote(name, 60);
+    if !names_call(name) {
+        return Err(Error::Usage(format!(
+            "\"{shown}\" names no call: give its handle, such as c17, or its id, such as id=7"
+        )));
+    }
+    let there = match report.call_count() {
+        0 => "no call was recognized".to_owned(),
+        1 => "there is one call, c1".to_owned(),
+        count => format!("there are {count} calls, c1 to c{count}"),
+    };
+    Err(Error::Usage(format!("no call is named \"{shown}\"; {there}")))
 }

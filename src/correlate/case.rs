@@ -48,7 +48,7 @@ pub struct Case {
     pub streams: Streams,
     /// What holds somewhere in it.
     pub anywhere: Anywhere,
-    /// Every event, source by source, if it was asked for.
+    /// Every event by its place, if it was asked for.
     pub trail: Vec<Told>,
 }
 

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     correlate::{Case, Contact, Mark, Seen},
     event::{PhaseEvent, ReachStage, SourceId, Witness},
+    judge::Evidence,
 };
 
 /// One record of a call.
@@ -26,6 +27,13 @@ pub struct Link {
     pub role: &'static str,
     /// Where and when.
     pub mark: Mark,
+}
+
+impl Link {
+    /// The same as a piece of evidence.
+    pub fn evidence(&self) -> Evidence {
+        Evidence::seen(self.role, self.mark)
+    }
 }
 
 /// What a record of a call is about.
@@ -44,6 +52,7 @@ pub enum LinkKind {
 /// The records of a call in causal order. Records of one source keep their order.
 pub fn chain(case: &Case, index: u32) -> Vec<Link> {
     let mut links = ladder(&CallFacts::new(case, None, index));
+    links.sort_by_key(|link| (link.event.unwrap_or(PhaseEvent::TimedOut), hop(link)));
     let mut places: BTreeMap<SourceId, Vec<usize>> = BTreeMap::new();
     for (place, link) in links.iter().enumerate() {
         places.entry(link.mark.origin.source).or_default().push(place);
@@ -54,6 +63,20 @@ pub fn chain(case: &Case, index: u32) -> Vec<Link> {
         places.iter().zip(own).for_each(|(place, link)| links[*place] = link);
     }
     links
+}
+
+/// Of several records of one event that of the party comes first that the message leaves.
+fn hop(link: &Link) -> u8 {
+    let from_client = match link.witness {
+        Witness::Client => 0,
+        Witness::Proxy => 1,
+        Witness::Server | Witness::Network | Witness::Harness => 2,
+    };
+    match link.what {
+        LinkKind::Call(Seen::Sent | Seen::Queued | Seen::Resent) => from_client,
+        LinkKind::Call(Seen::Responded) => 2 - from_client,
+        _ => 0,
+    }
 }
 
 /// The records of a call by the event that they confirm.

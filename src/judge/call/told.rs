@@ -104,7 +104,7 @@ pub(super) fn limit(facts: &CallFacts<'_>) -> Option<&'static str> {
 /// The records that show a call, in causal order.
 pub(super) fn evidence(facts: &CallFacts<'_>) -> Vec<Evidence> {
     let links = ladder(facts).into_iter().filter(|link| link.what != LinkKind::SameContact);
-    links.map(|link| Evidence::seen(link.role, link.mark)).collect()
+    links.map(|link| link.evidence()).collect()
 }
 
 /// The records that show that the caller of a call stopped waiting: the wait in vain before what it sent because of it.

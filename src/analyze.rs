@@ -116,13 +116,20 @@ impl Analysis {
         }
         let fetched: Vec<Vec<(Origin, String)>> = by_source
             .into_par_iter()
-            .map(|(source, origins)| {
+            .map(|(source, mut origins)| {
+                origins.sort_unstable();
                 let offsets: Vec<u64> = origins.iter().map(|origin| origin.offset).collect();
                 let gist = format::named(self.sources[source].format).and_then(|format| format.gist);
                 let reach = if gist.is_some() { GIST_REACH } else { QUOTE_REACH };
-                let texts = source::fetch(&self.found.entries[source], self.framings[source], &offsets, reach);
-                let quote = |origin: Origin| Some((origin, words(texts.get(&origin.offset)?, gist)));
-                origins.into_iter().filter_map(quote).collect()
+                let mut quotes = Vec::with_capacity(origins.len());
+                let mut quote = |offset: u64, passage: Passage| {
+                    let words = words(&passage, gist);
+                    let first = origins.partition_point(|origin| origin.offset < offset);
+                    let same = origins[first..].iter().take_while(|origin| origin.offset == offset);
+                    quotes.extend(same.map(|origin| (*origin, words.clone())));
+                };
+                source::fetch_each(&self.found.entries[source], self.framings[source], &offsets, reach, &mut quote);
+                quotes
             })
             .collect();
         fetched.into_iter().flatten().collect()

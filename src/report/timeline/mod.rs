@@ -93,14 +93,16 @@ pub struct Timeline<'r, 'a> {
 }
 
 impl<'r, 'a> Timeline<'r, 'a> {
-    /// The rows that the selection of a report lets through, and of these only the ones of some calls, if any are named.
+    /// The rows that the selection of a report lets through, and of these only the ones of some calls, in ascending
+    /// order, if any are named.
     /// The case must have been read with its trail.
     pub fn new(report: &'r Report<'a>, calls: Option<&[u32]>) -> Self {
         let selected = Selected::new(report);
         let mut rows = rows::rows(report.case);
         let of = rows.len();
         rows.retain(|row| {
-            calls.is_none_or(|calls| calls.contains(&row.call)) && selected.event(row.call, row.run, row.key)
+            calls.is_none_or(|calls| calls.binary_search(&row.call).is_ok())
+                && selected.event(row.call, row.run, row.key)
         });
         order::settle(report.case, &mut rows);
         Self { report, names: Names::readable(report), rows, of }

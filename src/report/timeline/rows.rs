@@ -3,7 +3,9 @@
 //! A record that tells of several steps, as an HTTP exchange does of request and answer, gives a row for each of them;
 //! one that left no fact still gives a row.
 
-use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, VecDeque};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     Row,
@@ -94,20 +96,26 @@ fn of_strands(case: &Case, facts: &mut Vec<Fact>) {
     }
 }
 
-/// Contacts that are bound to no call. What corroborates a contact is one with it, and belongs where that one does.
+/// Where a contact belongs that corroborates another one, and the answer that both have.
+type Home = (u32, u32, Option<Mark>);
+
+/// Contacts that are bound to no call. What corroborates a contact is one with it: it belongs where that one does, and
+/// was told there.
 fn of_contacts(case: &Case, facts: &mut Vec<Fact>) {
-    let homes = case.contacts.iter().filter_map(|contact| {
-        let second = contact.corroborated?;
-        Some((second.origin, (contact.call, contact.run)))
-    });
-    let homes: FxHashMap<Origin, (u32, u32)> = homes.collect();
+    let mut homes: FxHashMap<Origin, Vec<Home>> = FxHashMap::default();
+    for contact in &case.contacts {
+        if let Some(second) = contact.corroborated {
+            homes.entry(second.origin).or_default().push((contact.call, contact.run, contact.result));
+        }
+    }
     for contact in case.contacts.iter().filter(|contact| contact.call == NONE) {
-        let home = homes.get(&contact.attempt.origin).copied().unwrap_or((NONE, contact.run));
+        let home = homes.get_mut(&contact.attempt.origin).and_then(Vec::pop);
         contact_facts(contact, home, facts);
     }
 }
 
-fn contact_facts(contact: &Contact, (call, run): (u32, u32), facts: &mut Vec<Fact>) {
+fn contact_facts(contact: &Contact, home: Option<Home>, facts: &mut Vec<Fact>) {
+    let (call, run, told) = home.unwrap_or((NONE, contact.run, None));
     let attempt = Fact {
         mark: contact.attempt,
         call,
@@ -117,18 +125,20 @@ fn contact_facts(contact: &Contact, (call, run): (u32, u32), facts: &mut Vec<Fac
         step: NO_STEP,
         contact: true,
     };
-    facts.push(attempt);
+    if home.is_none() {
+        facts.push(attempt);
+    }
     facts.extend(contact.corroborated.map(|mark| Fact { mark, ..attempt }));
-    let result = contact.result.filter(|result| *result != contact.attempt);
+    let result = contact.result.filter(|result| *result != contact.attempt && Some(*result) != told);
     facts.extend(result.map(|mark| Fact { mark, word: "external_result", ..attempt }));
 }
 
 /// The rows of one record: the facts of each of its events, or the event itself.
 fn record_rows(case: &Case, record: &[Told], facts: &[Fact], rows: &mut Vec<Row>) {
     let begin = rows.len();
-    let mut left = without_echoes(facts);
+    let mut left = Left::new(case, without_echoes(facts), record.len() == 1);
     for told in record {
-        let own = if record.len() == 1 { std::mem::take(&mut left) } else { take(case, told, &mut left) };
+        let own = left.take(told);
         let witness = told.witness.or_else(|| own_witness(case, told.mark.origin));
         let untimed = rows.len();
         if own.is_empty() {
@@ -141,7 +151,7 @@ fn record_rows(case: &Case, record: &[Told], facts: &[Fact], rows: &mut Vec<Row>
             first.mark = told.mark;
         }
     }
-    rows.extend(left.iter().map(|fact| row(fact, Some(fact.witness))));
+    rows.extend(left.rest().iter().map(|fact| row(fact, Some(fact.witness))));
     // Only the first row of a record stands for it: the others happened later, or nobody knows when.
     for row in rows.iter_mut().skip(begin + 1) {
         row.first = false;
@@ -149,20 +159,18 @@ fn record_rows(case: &Case, record: &[Told], facts: &[Fact], rows: &mut Vec<Row>
     }
 }
 
-/// The facts of a record, each step of a call once: one may be told of the call and of its run.
+/// The facts of a record, each step of a call once: one may be told of the call and of its run. A record may have very
+/// many.
 fn without_echoes(facts: &[Fact]) -> Vec<Fact> {
-    let mut kept: Vec<Fact> = Vec::with_capacity(facts.len());
-    for fact in facts {
-        let is_told = |other: &Fact| other.call != NONE && other.word == fact.word;
-        let echoes = match fact.call {
-            NONE => facts.iter().any(is_told),
-            call => kept.iter().any(|other| is_told(other) && other.call == call),
-        };
-        if !echoes {
-            kept.push(*fact);
-        }
-    }
-    kept
+    let of_calls = facts.iter().filter(|fact| fact.call != NONE && !fact.contact);
+    let of_calls: FxHashSet<&str> = of_calls.map(|fact| fact.word).collect();
+    let mut known: FxHashSet<(u32, &str)> = FxHashSet::default();
+    let is_new = |fact: &&Fact| match fact.call {
+        _ if fact.contact => true,
+        NONE => !of_calls.contains(fact.word),
+        call => known.insert((call, fact.word)),
+    };
+    facts.iter().filter(is_new).copied().collect()
 }
 
 fn row(fact: &Fact, witness: Option<Witness>) -> Row {
@@ -175,19 +183,50 @@ fn own_witness(case: &Case, origin: Origin) -> Option<Witness> {
     case.sources.get(origin.source.0 as usize)?.witness
 }
 
-/// Takes the facts of one event out of those of a record with several events.
-fn take(case: &Case, told: &Told, left: &mut Vec<Fact>) -> Vec<Fact> {
-    if let ToldKind::Reach(_) = told.kind {
-        let contact = left.iter().position(|fact| fact.contact);
-        return contact.map(|at| left.remove(at)).into_iter().collect();
+/// The facts of a record that no event has taken yet.
+enum Left {
+    /// All of them are of the only event.
+    Whole(Vec<Fact>),
+    /// By the id of their call; contacts in their order.
+    Split { by_id: BTreeMap<Option<RpcId>, Vec<Fact>>, contacts: VecDeque<Fact> },
+}
+
+impl Left {
+    fn new(case: &Case, facts: Vec<Fact>, single: bool) -> Self {
+        if single {
+            return Self::Whole(facts);
+        }
+        let mut by_id: BTreeMap<Option<RpcId>, Vec<Fact>> = BTreeMap::new();
+        let mut contacts = VecDeque::new();
+        for fact in facts {
+            if fact.contact {
+                contacts.push_back(fact);
+            } else {
+                by_id.entry(case.calls.get(fact.call as usize).map(|call| call.id)).or_default().push(fact);
+            }
+        }
+        Self::Split { by_id, contacts }
     }
-    let is_own = |fact: &Fact| {
-        let id = case.calls.get(fact.call as usize).map(|call| call.id);
-        !fact.contact && (told.id == RpcId::Unknown && id.is_none() || id == Some(told.id))
-    };
-    let (own, others) = left.iter().partition(|fact| is_own(fact));
-    *left = others;
-    own
+
+    /// Takes the facts of one event.
+    fn take(&mut self, told: &Told) -> Vec<Fact> {
+        match self {
+            Self::Whole(facts) => std::mem::take(facts),
+            Self::Split { contacts, .. } if matches!(told.kind, ToldKind::Reach(_)) => {
+                contacts.pop_front().into_iter().collect()
+            }
+            Self::Split { by_id, .. } => {
+                by_id.remove(&Some(told.id).filter(|id| *id != RpcId::Unknown)).unwrap_or_default()
+            }
+        }
+    }
+
+    fn rest(self) -> Vec<Fact> {
+        match self {
+            Self::Whole(facts) => facts,
+            Self::Split { by_id, contacts } => by_id.into_values().flatten().chain(contacts).collect(),
+        }
+    }
 }
 
 /// Gives every row the time that places it between the sources, and puts them in order. Times may go back inside a

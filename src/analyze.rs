@@ -30,6 +30,8 @@ pub struct Options {
     pub calls: CallsShown,
     /// Places of records that nothing was learned from are kept, at most this many.
     pub unexplained: usize,
+    /// Every event leaves a small row in the case.
+    pub trail: bool,
 }
 
 /// What is told while reading.
@@ -76,6 +78,9 @@ pub fn analyze(arguments: &[PathArgument], options: &Options, progress: &dyn Pro
     let found = source::discover(arguments)?;
     progress.total(found.entries.iter().filter_map(SourceEntry::stored_bytes).sum());
     let mut correlator = Correlator::default();
+    if options.trail {
+        correlator.keep_trail();
+    }
     let mut sources = Vec::with_capacity(found.entries.len());
     let mut framings = Vec::with_capacity(found.entries.len());
     let mut unexplained = Vec::new();
@@ -111,13 +116,20 @@ impl Analysis {
         }
         let fetched: Vec<Vec<(Origin, String)>> = by_source
             .into_par_iter()
-            .map(|(source, origins)| {
+            .map(|(source, mut origins)| {
+                origins.sort_unstable();
                 let offsets: Vec<u64> = origins.iter().map(|origin| origin.offset).collect();
                 let gist = format::named(self.sources[source].format).and_then(|format| format.gist);
                 let reach = if gist.is_some() { GIST_REACH } else { QUOTE_REACH };
-                let texts = source::fetch(&self.found.entries[source], self.framings[source], &offsets, reach);
-                let quote = |origin: Origin| Some((origin, words(texts.get(&origin.offset)?, gist)));
-                origins.into_iter().filter_map(quote).collect()
+                let mut quotes = Vec::with_capacity(origins.len());
+                let mut quote = |offset: u64, passage: Passage| {
+                    let words = words(&passage, gist);
+                    let first = origins.partition_point(|origin| origin.offset < offset);
+                    let same = origins[first..].iter().take_while(|origin| origin.offset == offset);
+                    quotes.extend(same.map(|origin| (*origin, words.clone())));
+                };
+                source::fetch_each(&self.found.entries[source], self.framings[source], &offsets, reach, &mut quote);
+                quotes
             })
             .collect();
         fetched.into_iter().flatten().collect()

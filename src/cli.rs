@@ -1,6 +1,9 @@
 //! The command line: what can be asked, and how the answer gets out.
 
+mod explain_call;
 mod output;
+mod shared;
+mod timeline;
 mod trouble;
 
 use std::{
@@ -12,7 +15,8 @@ use std::{
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use self::{
-    output::{outputs, write_error, write_reports},
+    output::{REPORTS, outputs, write_error, write_reports},
+    shared::{Console, Reading, Selecting},
     trouble::{nothing_recognized, tell_trouble},
 };
 use crate::{
@@ -21,9 +25,8 @@ use crate::{
     explain,
     fail_on::FailOn,
     progress::Bar,
-    report::{self, CallsShown, RENDERERS, Renderer, ReportOptions, Selection, redact},
-    source::{PathArgument, ReadOptions},
-    time::{self, Timestamp},
+    report::{self, CallsShown, RENDERERS, Renderer, ReportOptions, redact},
+    source::PathArgument,
 };
 
 /// Post-mortem analysis of agents and MCP servers: how far each call got, which layer failed, whether a retry is safe, what reached the outside.
@@ -43,11 +46,15 @@ enum Command {
     /// Analyzes files, folders, archives or standard input (-) as one incident.
     #[command(after_help = EXIT_CODES)]
     Analyze(Box<AnalyzeArguments>),
-    /// Explains a rule: what it means, how it is recognized, what it is not, what to do.
-    Explain {
-        /// Name of a rule, as reports show it; see `rules`.
-        rule: String,
-    },
+    /// Shows every event of every source as one aligned stream.
+    #[command(after_help = EXIT_CODES)]
+    Timeline(Box<timeline::Arguments>),
+    /// Explains a rule, or the whole evidence chain of one call.
+    ///
+    /// `explain RULE` tells what a rule means, how it is recognized, what it is not and what to do. `explain CALL PATH…`
+    /// shows every record of one call with what it proves, which worlds remain, which rule decided and what would change
+    /// its verdict.
+    Explain(Box<explain_call::Arguments>),
     /// Lists the input formats, or documents one.
     Formats {
         /// Name of a format.
@@ -84,38 +91,12 @@ struct AnalyzeArguments {
     /// Prints digests of arguments. A digest of a small secret can be guessed.
     #[arg(long, help_heading = "Output")]
     digests: bool,
-    /// When to use color.
-    #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
-    color: Color,
-    /// Shows no progress bar.
-    #[arg(long, help_heading = "Output")]
-    no_progress: bool,
-
-    /// Shows only this run.
-    #[arg(long, value_name = "RUN", help_heading = "Selection")]
-    run: Option<String>,
-    /// Shows only runs of this server.
-    #[arg(long, value_name = "NAME", help_heading = "Selection")]
-    server: Option<String>,
-    /// Shows only calls of this tool.
-    #[arg(long, value_name = "NAME", help_heading = "Selection")]
-    tool: Option<String>,
-    /// Shows nothing that ended before this instant (RFC 3339).
-    #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Selection")]
-    since: Option<Timestamp>,
-    /// Shows nothing that began after this instant (RFC 3339).
-    #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Selection")]
-    until: Option<Timestamp>,
-
-    /// Zone of all stamps without one: UTC, +02:00, -0530.
-    #[arg(long, value_name = "ZONE", value_parser = zone, allow_hyphen_values = true, help_heading = "Reading")]
-    zone: Option<i32>,
-    /// The largest record that is read; larger ones are skipped and counted.
-    #[arg(long, value_name = "BYTES", value_parser = size, default_value = "64M", help_heading = "Reading")]
-    max_record: usize,
-    /// Threads; 0 takes one per core. The report does not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=256), default_value_t = 0, help_heading = "Reading")]
-    threads: u16,
+    #[command(flatten)]
+    console: Console,
+    #[command(flatten)]
+    select: Selecting,
+    #[command(flatten)]
+    reading: Reading,
 
     /// Ends with code 1 if this is found: failed-call, unknown, unsafe-retry, duplicate, finding:RULE, finding:high|medium|low. Repeatable.
     #[arg(long, value_name = "CLASS", help_heading = "Exit code")]
@@ -128,42 +109,6 @@ enum Calls {
     Failed,
     /// All.
     All,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Color {
-    /// On a terminal, unless `NO_COLOR` is set.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-fn instant(text: &str) -> Result<Timestamp, String> {
-    match time::parse(text) {
-        Some(stamp) if stamp.shape == time::Shape::Utc => Ok(stamp.at),
-        Some(_) => Err("the instant needs a zone, such as Z or +02:00".to_owned()),
-        None => Err("not an RFC 3339 instant, such as 2026-07-22T14:03:13Z".to_owned()),
-    }
-}
-
-fn zone(text: &str) -> Result<i32, String> {
-    time::parse_zone(text).ok_or_else(|| "not a zone, such as UTC or +02:00".to_owned())
-}
-
-fn size(text: &str) -> Result<usize, String> {
-    let (digits, unit) = match text.as_bytes().last() {
-        Some(b'k' | b'K') => (&text[..text.len() - 1], 10),
-        Some(b'm' | b'M') => (&text[..text.len() - 1], 20),
-        Some(b'g' | b'G') => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
-    };
-    let number: usize = digits.parse().map_err(|_| "not a size, such as 64M".to_owned())?;
-    number
-        .checked_shl(unit)
-        .filter(|size| size >> unit == number && *size > 0)
-        .ok_or_else(|| "a size out of range".to_owned())
 }
 
 /// Runs the program with these arguments; what goes wrong is told on standard error.
@@ -194,13 +139,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
 fn execute(command: Command) -> Result<ExitStatus, Error> {
     match command {
         Command::Analyze(arguments) => analyze_command(&arguments),
-        Command::Explain { rule } => match explain::rule(&rule) {
-            Some(text) => print(&text),
-            None => Err(Error::Usage(format!(
-                "no rule is named \"{}\"; see `mcp-postmortem rules`",
-                redact::quote(&rule, 60)
-            ))),
-        },
+        Command::Timeline(arguments) => timeline::run(&arguments),
+        Command::Explain(arguments) => explain_call::run(&arguments),
         Command::Formats { name: None } => print(&explain::formats()),
         Command::Formats { name: Some(name) } => match explain::format(&name) {
             Some(text) => print(&text),
@@ -251,7 +191,7 @@ fn help_markdown() -> String {
     let mut text = String::new();
     let mut command = Cli::command().term_width(100);
     command.build();
-    for path in ["", "analyze", "explain", "formats", "rules", "schema", "completions", "man"] {
+    for path in ["", "analyze", "timeline", "explain", "formats", "rules", "schema", "completions", "man"] {
         let shown = if path.is_empty() { Some(&mut command) } else { command.find_subcommand_mut(path) };
         let Some(shown) = shown else { continue };
         let title = if path.is_empty() { "mcp-postmortem".to_owned() } else { format!("mcp-postmortem {path}") };
@@ -274,57 +214,39 @@ pub fn cli_page() -> String {
 }
 
 fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
-    let outputs = outputs(&arguments.output)?;
-    let select = selection(arguments)?;
-    let paths: Vec<PathArgument> =
-        arguments.paths.iter().map(|path| PathArgument::parse(path)).collect::<Result<_, _>>()?;
+    let outputs = outputs(&arguments.output, &REPORTS)?;
+    let select = arguments.select.selection()?;
+    let paths = shared::paths(&arguments.paths)?;
     let calls = match arguments.calls {
         Calls::Failed => CallsShown::Failed,
         Calls::All => CallsShown::All,
     };
-    let options = Options {
-        read: ReadOptions { max_record: arguments.max_record, ..ReadOptions::default() },
-        zone: arguments.zone,
-        calls,
-        unexplained: if arguments.unexplained { UNEXPLAINED_LIMIT } else { 0 },
-    };
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(usize::from(arguments.threads))
-        .build()
-        .map_err(|error| Error::Usage(format!("cannot start threads: {error}")))?;
-    pool.install(|| {
-        let bar = Bar::new(!arguments.no_progress);
-        let analysis = analyze::analyze(&paths, &options, &bar)?;
-        bar.finish();
-        tell_trouble(&analysis);
+    let unexplained = if arguments.unexplained { UNEXPLAINED_LIMIT } else { 0 };
+    let options = Options { unexplained, ..arguments.reading.options(calls) };
+    arguments.reading.with_threads(|| {
+        let analysis = read(&paths, &options, &arguments.console)?;
         let report_options = ReportOptions {
             calls,
             select,
             digests: arguments.digests,
             unexplained: arguments.unexplained.then(|| analysis.unexplained.clone()),
         };
-        write_reports(&analysis, &report_options, &outputs, arguments.color)?;
+        write_reports(&analysis, &report_options, &outputs, arguments.console.color)?;
         Ok(status(&analysis, &paths, &arguments.fail_on))
     })
 }
 
+/// Reads and judges, and tells what could not be read.
+fn read(paths: &[PathArgument], options: &Options, console: &Console) -> Result<Analysis, Error> {
+    let bar = Bar::new(!console.no_progress);
+    let analysis = analyze::analyze(paths, options, &bar)?;
+    bar.finish();
+    tell_trouble(&analysis);
+    Ok(analysis)
+}
+
 /// How many records `--unexplained` lists.
 const UNEXPLAINED_LIMIT: usize = 1000;
-
-fn selection(arguments: &AnalyzeArguments) -> Result<Selection, Error> {
-    if let (Some(since), Some(until)) = (arguments.since, arguments.until)
-        && since > until
-    {
-        return Err(Error::Usage("--since is later than --until: nothing can lie between them".to_owned()));
-    }
-    Ok(Selection {
-        run: arguments.run.clone(),
-        server: arguments.server.clone(),
-        tool: arguments.tool.clone(),
-        since: arguments.since,
-        until: arguments.until,
-    })
-}
 
 fn status(analysis: &Analysis, paths: &[PathArgument], fail_on: &[FailOn]) -> ExitStatus {
     if analysis.incomplete(paths.len()) {

@@ -11,6 +11,7 @@ mod suite {
     pub(crate) mod cli;
     pub(crate) mod clocks;
     pub(crate) mod docs;
+    pub(crate) mod explain;
     pub(crate) mod fail_on;
     pub(crate) mod formats;
     pub(crate) mod growth;
@@ -23,6 +24,7 @@ mod suite {
     pub(crate) mod secrets;
     pub(crate) mod soundness;
     pub(crate) mod tidy;
+    pub(crate) mod timeline;
     pub(crate) mod worlds;
 }
 

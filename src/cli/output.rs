@@ -8,23 +8,32 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Color, complain};
+use super::{complain, shared::Color};
 use crate::{
     analyze::Analysis,
     error::Error,
-    report::{self, RENDERERS, Renderer, Report, ReportOptions, Style},
+    report::{RENDERERS, Renderer, Report, ReportOptions, Style},
 };
 
-/// One output: a renderer, and a file or standard output.
-pub(super) struct Output {
-    renderer: &'static Renderer,
+/// One output: its form, and a file or standard output.
+pub(super) struct Output<F: 'static> {
+    pub(super) form: &'static F,
     file: Option<PathBuf>,
 }
 
-/// What `--output` asks for; one table on standard output where it says nothing.
-pub(super) fn outputs(arguments: &[String]) -> Result<Vec<Output>, Error> {
+/// The forms that a command can write, the default first, and how each of them is called.
+pub(super) struct Forms<F: 'static> {
+    pub(super) all: &'static [F],
+    pub(super) name: fn(&F) -> &'static str,
+}
+
+/// The forms of the report.
+pub(super) const REPORTS: Forms<Renderer> = Forms { all: RENDERERS, name: |renderer| renderer.name };
+
+/// What `--output` asks for; the default form on standard output where it says nothing.
+pub(super) fn outputs<F>(arguments: &[String], forms: &Forms<F>) -> Result<Vec<Output<F>>, Error> {
     if arguments.is_empty() {
-        return Ok(vec![Output { renderer: &RENDERERS[0], file: None }]);
+        return Ok(vec![Output { form: &forms.all[0], file: None }]);
     }
     let parse = |argument: &String| {
         let (name, file) = match argument.split_once('=') {
@@ -32,13 +41,13 @@ pub(super) fn outputs(arguments: &[String]) -> Result<Vec<Output>, Error> {
             Some((name, file)) => (name, Some(PathBuf::from(file))),
             None => (argument.as_str(), None),
         };
-        let known: Vec<&str> = RENDERERS.iter().map(|renderer| renderer.name).collect();
-        match report::renderer(name) {
-            Some(renderer) => Ok(Output { renderer, file }),
+        let known: Vec<&str> = forms.all.iter().map(forms.name).collect();
+        match forms.all.iter().find(|form| (forms.name)(form) == name) {
+            Some(form) => Ok(Output { form, file }),
             None => Err(Error::Usage(format!("--output {name}: not one of {}", known.join(", ")))),
         }
     };
-    let outputs: Vec<Output> = arguments.iter().map(parse).collect::<Result<_, _>>()?;
+    let outputs: Vec<Output<F>> = arguments.iter().map(parse).collect::<Result<_, _>>()?;
     if outputs.iter().filter(|output| output.file.is_none()).count() > 1 {
         let words = "--output: two reports would be mixed on standard output; give one of them a file: KIND=FILE";
         return Err(Error::Usage(words.to_owned()));
@@ -48,7 +57,7 @@ pub(super) fn outputs(arguments: &[String]) -> Result<Vec<Output>, Error> {
 }
 
 /// The later of two reports would replace the earlier one. Devices and pipes take any number.
-fn each_has_its_own_file(outputs: &[Output]) -> Result<(), Error> {
+fn each_has_its_own_file<F>(outputs: &[Output<F>]) -> Result<(), Error> {
     let mut known: Vec<PathBuf> = Vec::new();
     for file in outputs.iter().filter_map(|output| output.file.as_deref()) {
         let target = replaced_by(file);
@@ -83,7 +92,7 @@ fn replaced_by(path: &Path) -> PathBuf {
 pub(super) fn write_reports(
     analysis: &Analysis,
     options: &ReportOptions,
-    outputs: &[Output],
+    outputs: &[Output<Renderer>],
     color: Color,
 ) -> Result<(), Error> {
     let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, options)
@@ -91,16 +100,20 @@ pub(super) fn write_reports(
     if let Some(unmatched) = report.unmatched() {
         complain(&format!("notice: {unmatched}"));
     }
-    let renderers: Vec<&Renderer> = outputs.iter().map(|output| output.renderer).collect();
+    let renderers: Vec<&Renderer> = outputs.iter().map(|output| output.form).collect();
     let quotes = analysis.quotes(&report.wanted_quotes(&renderers));
     let report = report.with_quotes(quotes);
     for output in outputs {
-        write_report(&report, output, color)?;
+        write(output, color, &|style, writer| (output.form.render)(&report, style, writer))?;
     }
     Ok(())
 }
 
-fn write_report(report: &Report<'_>, output: &Output, color: Color) -> Result<(), Error> {
+/// What writes a form with some style.
+type Rendering<'w> = dyn Fn(Style, &mut dyn Write) -> io::Result<()> + 'w;
+
+/// Writes one output, to its file or to standard output.
+pub(super) fn write<F>(output: &Output<F>, color: Color, render: &Rendering<'_>) -> Result<(), Error> {
     let Some(path) = &output.file else {
         let stdout = io::stdout();
         let color = color == Color::Always
@@ -108,12 +121,11 @@ fn write_report(report: &Report<'_>, output: &Output, color: Color) -> Result<()
                 && stdout.is_terminal()
                 && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let mut writer = io::BufWriter::with_capacity(1 << 16, stdout.lock());
-        (output.renderer.render)(report, Style { width: WIDTH, color }, &mut writer).map_err(write_error)?;
+        render(Style { width: WIDTH, color }, &mut writer).map_err(write_error)?;
         return writer.flush().map_err(write_error);
     };
     let style = Style { width: WIDTH, color: color == Color::Always };
-    let render = |writer: &mut dyn Write| (output.renderer.render)(report, style, writer);
-    write_file(path, &render).map_err(|source| Error::Write { path: path.clone(), source })
+    write_file(path, &|writer| render(style, writer)).map_err(|source| Error::Write { path: path.clone(), source })
 }
 
 /// A file appears whole or not at all. Devices and pipes are written to, and a link leads to what is replaced.

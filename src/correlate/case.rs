@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     Call, Clocks, Contact, HttpFacts, Mark, NONE, Operation, Run, Servers, Sighting, SourceFacts, Strand, Stray,
-    Streams,
+    Streams, Told,
 };
 use crate::{
     event::SourceId,
@@ -51,6 +51,8 @@ pub struct Case {
     pub streams: Streams,
     /// What holds somewhere in it.
     pub anywhere: Anywhere,
+    /// Every event by its place, if it was asked for.
+    pub trail: Vec<Told>,
 }
 
 /// What holds somewhere in a case: rules ask it for every call.

@@ -16,6 +16,8 @@ impl Correlator {
             .collect();
         self.case.servers = Servers::new(&self.case);
         self.case.anywhere = self.anywhere();
+        // What is joined from several records is told behind them, and stands where the first of them does.
+        self.case.trail.sort_by_key(|told| told.mark.origin);
         self.case
     }
 

@@ -57,6 +57,7 @@ impl Correlator {
     pub(super) fn strand(&mut self, event: &Event<'_>, mark: Mark) -> u32 {
         if let Some(recent) = self.lane.recent.as_ref().filter(|recent| recent.is_of(event)) {
             let strand = recent.strand;
+            self.lane.touched = strand;
             let last = &mut self.case.strands[strand as usize].last;
             *last = Mark { origin: mark.origin, at: mark.at.or(last.at) };
             return strand;
@@ -143,6 +144,7 @@ impl Correlator {
 
     fn strand_by_key(&mut self, key: StrandKey, event: &Event<'_>, mark: Mark) -> u32 {
         if let Some(&strand) = self.lane.strands.get(&key) {
+            self.lane.touched = strand;
             let last = &mut self.case.strands[strand as usize].last;
             *last = Mark { origin: mark.origin, at: mark.at.or(last.at) };
             return strand;
@@ -187,6 +189,7 @@ impl Correlator {
             run: NONE,
         });
         self.lane.strands.insert(key, strand);
+        self.lane.touched = strand;
         self.lane.order.push(strand);
         strand
     }

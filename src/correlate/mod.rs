@@ -35,6 +35,7 @@ mod spans;
 mod steps;
 mod stray;
 mod streams;
+mod trail;
 mod windows;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -50,6 +51,7 @@ pub use servers::Servers;
 pub use steps::{BEHIND_WORK, ONE_ACTION};
 pub use stray::{Hop, Stray};
 pub use streams::Streams;
+pub use trail::{Told, ToldKind};
 
 use crate::{
     event::{Event, Id, Kind, Origin, SourceId, Witness},
@@ -118,6 +120,8 @@ struct Lane {
     questions: Vec<early::Question>,
     /// The strand of the last event that only named its run and server.
     recent: Option<lane::Recent>,
+    /// The strand of the event that is being folded, for the trail.
+    touched: u32,
     /// The request of the last message of a strand, if the last message was one.
     last_message: FxHashMap<u32, u32>,
     /// Where the server last wrote something that names no call, by strand.
@@ -172,6 +176,8 @@ pub struct Correlator {
     /// Sources with a crash that nothing tells the time of.
     crashed: Vec<Mark>,
     lane: Lane,
+    /// Each event leaves a row in the trail.
+    keeps_trail: bool,
     /// Something that belongs to the capture was not read, and is no source.
     unread: bool,
 }
@@ -188,6 +194,7 @@ impl Correlator {
             zone: meta.zone,
             server: meta.server.map(|name| self.case.symbols.intern(name)),
             run: meta.run.map(|name| self.case.symbols.intern(name)),
+            touched: NONE,
             facts: Some(SourceFacts {
                 witness: meta.witness,
                 witness_is_hint: false,
@@ -248,6 +255,7 @@ impl Correlator {
             }
             Kind::Text(_) | Kind::Piece(_) | Kind::Syscall(_) | Kind::Mention(_) => {}
         }
+        self.note_told(event, mark);
     }
 
     /// Notes a record of the current source that holds a secret: its place, never its words.

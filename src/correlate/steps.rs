@@ -159,7 +159,7 @@ impl Correlator {
     }
 
     /// An id that was seen before, without interning it.
-    fn known_id(&self, id: crate::event::Id<'_>) -> Option<RpcId> {
+    pub(super) fn known_id(&self, id: crate::event::Id<'_>) -> Option<RpcId> {
         use crate::event::Id;
         Some(match id {
             Id::Null => RpcId::Null,

@@ -2,13 +2,16 @@
 //!
 //! It does not decide anything: verdicts arrive ready. It does not read sources: the quotes arrive ready, too.
 
+mod called;
 pub mod escape;
+mod explanation;
 mod filter;
 mod json;
 mod layout;
 mod markdown;
 mod names;
 mod ndjson;
+mod page;
 mod place;
 pub mod redact;
 mod schema;
@@ -16,12 +19,16 @@ mod select;
 mod table;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod view;
 mod wire;
 
 use std::{collections::BTreeMap, io, sync::OnceLock};
 
+pub use called::names_call;
+pub use explanation::{EXPLANATION_FORMS, Explanation, ExplanationForm, explanation_cites};
 pub use schema::schema;
+pub use timeline::{Fetch, TIMELINE_FORMS, Timeline, TimelineForm};
 
 pub(crate) use view::listed;
 

@@ -174,6 +174,13 @@ impl<'a> Names<'a> {
         self.case.placed(mark).filter(|at| year(*at) > 1970)
     }
 
+    /// The instant that places a stamp between other sources, where it is not the recorded one.
+    pub(super) fn aligned(&self, mark: Mark) -> Option<String> {
+        let source = self.case.sources.get(mark.origin.source.0 as usize)?;
+        let placed = self.case.placed(mark)?;
+        (Some(placed) != mark.at && year(placed) > 1970).then(|| placed.rfc3339(source.digits))
+    }
+
     /// The id of a request as people write it.
     pub(super) fn rpc_id(&self, id: RpcId) -> Option<String> {
         Some(match id {

@@ -57,7 +57,8 @@ fn lines<T: Serialize>(out: &mut impl Write, kind: &'static str, pieces: impl It
     Ok(())
 }
 
-fn line<T: Serialize>(out: &mut impl Write, kind: &'static str, piece: &T) -> io::Result<()> {
+/// A piece with its type, on a line of its own.
+pub(super) fn line<T: Serialize>(out: &mut impl Write, kind: &'static str, piece: &T) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &Line { r#type: kind, piece })?;
     out.write_all(b"\n")
 }

@@ -73,6 +73,18 @@ impl<'a> Selected<'a> {
         self.tool.takes(call.target) && self.of_run(call.run as usize) && self.in_window(call)
     }
 
+    /// Whether an event is shown: of a call or of none, of a run or of none, placed at some time or at none.
+    pub(super) fn event(&self, call: u32, run: u32, at: Option<Timestamp>) -> bool {
+        if self.everything {
+            return true;
+        }
+        let target = self.case.calls.get(call as usize).and_then(|call| call.target);
+        self.tool.takes(target)
+            && self.of_run(run as usize)
+            && self.select.since.is_none_or(|since| at.is_none_or(|at| at >= since))
+            && self.select.until.is_none_or(|until| at.is_none_or(|at| at <= until))
+    }
+
     /// Whether an operation is shown.
     pub(super) fn operation(&self, operation: &Operation) -> bool {
         operation.attempts.iter().any(|call| self.call(*call))

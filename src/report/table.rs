@@ -7,9 +7,10 @@ use std::io::{self, Write};
 use super::{
     Renderer, Report, Style,
     layout::{Grid, at_most, cut, cut_left, paragraph},
+    page::{Page, Tone},
     view::{self, CallRow, Cite, Class, Coverage, FindingRow, View},
 };
-use crate::judge::{Caution, Severity};
+use crate::judge::Severity;
 
 /// See [`Renderer::doc`].
 pub(super) const RENDERER: Renderer = Renderer {
@@ -21,15 +22,12 @@ pub(super) const RENDERER: Renderer = Renderer {
     render,
 };
 
-/// The narrowest and the widest page.
-const WIDTHS: std::ops::RangeInclusive<usize> = 60..=80;
 /// At most so many lines of one quote.
 const QUOTE_LINES: usize = 4;
 
 fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let view = report.view();
-    let width = usize::from(style.width).clamp(*WIDTHS.start(), *WIDTHS.end());
-    let mut page = Page { lines: Vec::new(), width, color: style.color };
+    let mut page = Page::new(style);
     page.advice(view);
     page.runs(view);
     page.calls(view);
@@ -37,68 +35,11 @@ fn render(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<
     page.missing(view);
     page.coverage(view);
     page.next(view);
-    let mut text = page.lines.join("\n");
-    text.push('\n');
-    out.write_all(text.as_bytes())?;
+    page.write(out)?;
     out.flush()
 }
 
-/// The color of a line.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Tone {
-    Plain,
-    Head,
-    Good,
-    Doubt,
-    Bad,
-    Faint,
-}
-
-impl Tone {
-    /// Parameters of the ANSI sequence SGR.
-    fn sgr(self) -> &'static str {
-        match self {
-            Self::Plain => "0",
-            Self::Head => "1",
-            Self::Good => "32",
-            Self::Doubt => "33",
-            Self::Bad => "31",
-            Self::Faint => "2",
-        }
-    }
-}
-
-/// The lines so far.
-struct Page {
-    lines: Vec<String>,
-    width: usize,
-    color: bool,
-}
-
 impl Page {
-    fn put(&mut self, tone: Tone, line: &str) {
-        let line = line.trim_end();
-        if self.color && tone != Tone::Plain && !line.is_empty() {
-            self.lines.push(format!("\x1b[{}m{line}\x1b[0m", tone.sgr()));
-        } else {
-            self.lines.push(line.to_owned());
-        }
-    }
-
-    fn head(&mut self, text: &str) {
-        if !self.lines.is_empty() {
-            self.put(Tone::Plain, "");
-        }
-        self.put(Tone::Head, &text.to_uppercase());
-    }
-
-    /// A paragraph: `first` in front of the first line, blanks in front of the others.
-    fn text(&mut self, tone: Tone, first: &str, next: usize, text: &str) {
-        for line in paragraph(first, next, text, self.width) {
-            self.put(tone, &line);
-        }
-    }
-
     fn rest(&mut self, rest: Option<String>) {
         if let Some(rest) = rest {
             self.text(Tone::Faint, "  ", 2, &rest);
@@ -141,18 +82,6 @@ impl Page {
         }
     }
 
-    fn table_head(&mut self, grid: &Grid, names: &[&str]) {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        self.row(grid, &names, Tone::Head);
-        self.put(Tone::Faint, &grid.rule());
-    }
-
-    fn row(&mut self, grid: &Grid, cells: &[String], tone: Tone) {
-        for line in grid.row(cells) {
-            self.put(tone, &line);
-        }
-    }
-
     fn calls(&mut self, view: &View) {
         if view.calls.is_empty() {
             return;
@@ -179,7 +108,7 @@ impl Page {
             row.retry.name().to_owned(),
             row.reach.to_owned(),
         ];
-        self.row(grid, &cells, tone_of_retry(row.retry));
+        self.row(grid, &cells, Tone::of_retry(row.retry));
         if !row.about.is_empty() {
             self.text(Tone::Faint, "  ", 4, &row.about);
         }
@@ -187,7 +116,7 @@ impl Page {
         self.cites(&row.cites, row.more);
     }
 
-    fn cites(&mut self, cites: &[Cite], more: usize) {
+    pub(super) fn cites(&mut self, cites: &[Cite], more: usize) {
         for cite in cites {
             self.cite(cite, 4);
         }
@@ -197,7 +126,7 @@ impl Page {
     }
 
     /// `path:line  quote`.
-    fn cite(&mut self, cite: &Cite, indent: usize) {
+    pub(super) fn cite(&mut self, cite: &Cite, indent: usize) {
         let place = cut_left(&cite.place, self.width / 2);
         let words = cite.quote.as_deref().unwrap_or(&cite.role);
         let first = format!("{}{place}  ", " ".repeat(indent));
@@ -309,13 +238,5 @@ fn tone_of(class: Class) -> Tone {
         Class::RetryIf | Class::Open => Tone::Doubt,
         Class::Never => Tone::Bad,
         Class::Useless | Class::Restart => Tone::Head,
-    }
-}
-
-fn tone_of_retry(retry: Caution) -> Tone {
-    match retry {
-        Caution::Safe => Tone::Good,
-        Caution::SafeIf | Caution::Unknown => Tone::Doubt,
-        Caution::Unsafe => Tone::Bad,
     }
 }

@@ -26,6 +26,7 @@ struct Read {
 
 fn read_with(options: ReportOptions, texts: &[&str]) -> Read {
     let mut correlator = Correlator::default();
+    correlator.keep_trail();
     let mut sources = Vec::new();
     for (number, text) in texts.iter().enumerate() {
         let kind = format::sniff(&format::Head { bytes: text.as_bytes() });
@@ -68,22 +69,44 @@ impl Read {
         self.report().wanted_quotes(&[renderer(name).expect("a renderer")])
     }
 
-    fn render_in(&self, name: &str, style: Style) -> String {
+    fn quotes(&self, wanted: &[Origin]) -> Quotes {
         let quote = |origin: &Origin| {
             let text = &self.texts[origin.source.0 as usize];
             let line = text.lines().nth(origin.record.get() as usize - 1).unwrap_or_default();
             (*origin, redact::quote(line, QUOTE_LIMIT))
         };
+        wanted.iter().map(quote).collect()
+    }
+
+    fn timeline(&self, name: &str) -> String {
+        let form = TIMELINE_FORMS.iter().find(|form| form.name == name).expect("a form");
+        let report = self.report();
+        let mut out = Vec::new();
+        let fetch = |wanted: &[Origin]| self.quotes(wanted);
+        (form.write)(&Timeline::new(&report, None), STYLE, &fetch, &mut out).expect("memory");
+        String::from_utf8(out).expect("text")
+    }
+
+    fn explanation(&self, call: u32, name: &str) -> String {
+        let form = EXPLANATION_FORMS.iter().find(|form| form.name == name).expect("a form");
+        let explained = judge::call::explain(&self.case, call);
+        let report = self.report().with_quotes(self.quotes(&explanation_cites(&explained)));
+        let mut out = Vec::new();
+        (form.write)(&Explanation::new(&report, call, &explained), STYLE, &mut out).expect("memory");
+        String::from_utf8(out).expect("text")
+    }
+
+    fn render_in(&self, name: &str, style: Style) -> String {
         let renderer = renderer(name).expect("a renderer");
         let report = self.report();
-        let quotes = report.wanted_quotes(&[renderer]).iter().map(quote).collect();
+        let quotes = self.quotes(&report.wanted_quotes(&[renderer]));
         let mut out = Vec::new();
         (renderer.render)(&report.with_quotes(quotes), style, &mut out).expect("memory");
         String::from_utf8(out).expect("text")
     }
 
     fn render(&self, name: &str) -> String {
-        self.render_in(name, Style { width: 80, color: false })
+        self.render_in(name, STYLE)
     }
 
     fn json(&self) -> Value {
@@ -91,6 +114,7 @@ impl Read {
     }
 }
 
+const STYLE: Style = Style { width: 80, color: false };
 const FORMS: [&str; 4] = ["table", "markdown", "json", "ndjson"];
 
 /// A tap between client and server: a payment without an answer, then a lookup that fails.
@@ -637,4 +661,63 @@ fn complete(value: &Value, schema: &Value, root: &Value, path: &str) {
             complete(item, &schema["items"], root, &format!("{path}[]"));
         }
     }
+}
+
+/// The objects of the timeline and of the explanations, each as the schema has it.
+#[test]
+fn timelines_and_explanations_are_valid() {
+    let root = schema_value();
+    let text = hostile();
+    for texts in [&[LOG, TAP][..], &[TAP], &[text.as_str()]] {
+        let read = read(texts);
+        for line in read.timeline("ndjson").lines() {
+            let mut line: Value = serde_json::from_str(line).expect("JSON");
+            let kind = line["type"].as_str().expect("a type").to_owned();
+            line.as_object_mut().expect("an object").remove("type");
+            let shape =
+                if kind == "timeline" { &root["$defs"]["timeline_line"]["oneOf"][0] } else { &root["$defs"][&kind] };
+            valid_in(&line, shape, &root, &kind);
+        }
+        for call in (0..).take(read.case.calls.len()) {
+            let explained: Value = serde_json::from_str(&read.explanation(call, "json")).expect("JSON");
+            valid_in(&explained, &root["$defs"]["explanation"], &root, "explanation");
+        }
+    }
+}
+
+#[test]
+fn timelines_and_explanations_keep_hostile_text_inert() {
+    let read = read(&[&hostile()]);
+    let mut outputs = vec![read.timeline("table"), read.timeline("ndjson")];
+    for call in (0..).take(read.case.calls.len()) {
+        outputs.extend([read.explanation(call, "text"), read.explanation(call, "json")]);
+    }
+    assert!(outputs.len() > 3);
+    for out in &outputs {
+        assert!(!out.contains(SECRET) && !out.contains("9f8e7d6c"), "{out}");
+        assert!(out.chars().all(|char| char == '\n' || !char.is_control() && char != '\u{202e}'), "{out:?}");
+    }
+    for out in [&outputs[0], &outputs[2]] {
+        let wide = out.lines().find(|line| line.width() > 80);
+        assert_eq!(wide, None);
+    }
+}
+
+#[test]
+fn an_explanation_shows_both_witnesses_and_the_worlds() {
+    let read = read(&[LOG, TAP]);
+    let pay = (0..)
+        .zip(&read.case.calls)
+        .find(|(_, call)| read.case.name(call.method) == "tools/call" && call.id == crate::correlate::RpcId::Int(4));
+    let (call, _) = pay.expect("the payment");
+    let explained: Value = serde_json::from_str(&read.explanation(call, "json")).expect("JSON");
+    let chain = explained["chain"].as_array().expect("a chain");
+    let events: Vec<&str> = chain.iter().filter_map(|link| link["event"].as_str()).collect();
+    assert_eq!(events, ["tool_call_sent", "tool_call_received", "external_attempt"]);
+    let witnesses: Vec<&str> = chain.iter().filter_map(|link| link["witness"].as_str()).collect();
+    assert_eq!(witnesses, ["proxy", "server", "server"]);
+    // It was sent and reached; whether it took effect and whether the caller knows is open.
+    assert_eq!(explained["worlds"].as_array().map(Vec::len), Some(4), "{explained:#}");
+    assert_eq!(explained["grounds"]["reached"]["proven"]["record"], 4);
+    assert_eq!(explained["call"]["retry"]["rule"], "external-attempt");
 }

@@ -19,7 +19,7 @@ pub use self::{
     block::{Block, Cuts},
     discover::{Found, Skipped, discover, discover_with},
     lines::{BlockLines, LineNumbers},
-    quote::{Passage, Reach, fetch},
+    quote::{Passage, Reach, fetch, fetch_each},
     reader::{ReadOptions, ReadSummary, Reader},
 };
 use self::{

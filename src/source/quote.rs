@@ -38,18 +38,31 @@ pub struct Reach {
 /// The words of the records that begin at these offsets. `framing` is the one the source was read with. An offset that
 /// the source no longer has is missing in the answer.
 pub fn fetch(entry: &SourceEntry, framing: Framing, wanted: &[u64], reach: Reach) -> BTreeMap<u64, Passage> {
+    let mut found = BTreeMap::new();
+    fetch_each(entry, framing, wanted, reach, &mut |offset, passage| {
+        found.insert(offset, passage);
+    });
+    found
+}
+
+/// The same, one passage after another in the order of their places: of very many, none is kept.
+pub fn fetch_each(
+    entry: &SourceEntry,
+    framing: Framing,
+    wanted: &[u64],
+    reach: Reach,
+    found: &mut dyn FnMut(u64, Passage),
+) {
     let mut wanted = wanted.to_vec();
     wanted.sort_unstable();
     wanted.dedup();
-    let mut found = BTreeMap::new();
     let seekable = entry.recipe.is_seekable() && entry.charset == Charset::Utf8;
     // What cannot be read any more is quoted as far as it can.
     let _ = if seekable {
-        by_seek(entry, framing, &wanted, reach, &mut found)
+        by_seek(entry, framing, &wanted, reach, found)
     } else {
-        by_stream(entry, framing, &wanted, reach, &mut found)
+        by_stream(entry, framing, &wanted, reach, found)
     };
-    found
 }
 
 fn by_seek(
@@ -57,7 +70,7 @@ fn by_seek(
     framing: Framing,
     wanted: &[u64],
     reach: Reach,
-    found: &mut BTreeMap<u64, Passage>,
+    found: &mut dyn FnMut(u64, Passage),
 ) -> io::Result<()> {
     let mut window = entry.recipe.window()?;
     let mut bytes = Vec::new();
@@ -67,7 +80,7 @@ fn by_seek(
         bytes.clear();
         let read = window.by_ref().take(offset - start + reach.text as u64 + 4).read_to_end(&mut bytes);
         if let Some(passage) = passage(framing, &bytes, offset - start, reach.text) {
-            found.insert(*offset, passage);
+            found(*offset, passage);
         }
         read?;
     }
@@ -79,7 +92,7 @@ fn by_stream(
     framing: Framing,
     wanted: &[u64],
     reach: Reach,
-    found: &mut BTreeMap<u64, Passage>,
+    found: &mut dyn FnMut(u64, Passage),
 ) -> io::Result<()> {
     let mut input = Input::open(entry, false)?;
     let mut buffer = Buffer::default();
@@ -100,7 +113,7 @@ fn by_stream(
         }
         let passage = (base == start).then(|| passage(framing, buffer.content(), offset - start, reach.text)).flatten();
         let Some(passage) = passage else { break };
-        found.insert(*offset, passage);
+        found(*offset, passage);
     }
     Ok(())
 }

@@ -12,12 +12,23 @@ fn generated_pages_are_current() {
     expect_file(&docs.join("cli.md"), &mcp_postmortem::cli::cli_page());
 }
 
+/// What the README shows behind a mark.
+fn shown(mark: &str) -> String {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let begin = format!("<!-- {mark} -->\n```text\n");
+    let shown = readme.split(&begin).nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    shown.trim_end().to_owned()
+}
+
 #[test]
 fn the_readme_shows_real_output() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let shown = readme.split("<!-- output -->\n```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let real = super::run::stdout(&root(), &["analyze", "samples/cases/stdio-sigkill-after-outbound/input"]);
-    assert_eq!(shown.trim_end(), real.trim_end());
+    let sigkill = "samples/cases/stdio-sigkill-after-outbound/input";
+    let real = |arguments: &[&str]| super::run::stdout(&root(), arguments).trim_end().to_owned();
+    assert_eq!(shown("output"), real(&["analyze", sigkill]));
+    assert_eq!(shown("timeline"), real(&["timeline", "--call", "c3", sigkill]));
+    let whole = real(&["explain", "c3", "samples/cases/http-503-on-call-no-retry/input"]);
+    let shown = shown("explain");
+    assert!(whole.ends_with(&shown) && shown.starts_with("THE WORLDS THAT REMAIN\n"), "{whole}");
 }
 
 /// Words that the example uses and nobody knows from elsewhere.

@@ -3,9 +3,12 @@
 use std::{fmt::Write as _, fs, path::Path};
 
 use mcp_postmortem::{
-    analyze::{Options, Silent, analyze},
+    analyze::{Analysis, Options, Silent, analyze},
+    event::Origin,
+    judge::call,
     report::{
-        CallsShown, RENDERERS, Renderer, Report, ReportOptions, Style,
+        CallsShown, EXPLANATION_FORMS, Explanation, RENDERERS, Renderer, Report, ReportOptions, Style, TIMELINE_FORMS,
+        Timeline, TimelineForm, explanation_cites,
         redact::{SECRETS, Value},
     },
     source::PathArgument,
@@ -218,7 +221,7 @@ fn leak(output: &str) -> Option<&str> {
 
 /// Every form of the report of one path, without and with the unexplained records.
 fn reports(path: &Path) -> Vec<String> {
-    let read = Options { calls: CallsShown::All, unexplained: 100_000, ..Options::default() };
+    let read = Options { calls: CallsShown::All, unexplained: 100_000, trail: true, ..Options::default() };
     let analysis = analyze(&[PathArgument::new(path)], &read, &Silent).unwrap();
     let options = |unexplained| ReportOptions { calls: CallsShown::All, unexplained, ..ReportOptions::default() };
     let mut outputs = Vec::new();
@@ -232,10 +235,46 @@ fn reports(path: &Path) -> Vec<String> {
         let report = report.with_quotes(quotes);
         for renderer in renderers {
             let mut bytes = Vec::new();
-            let style = Style { width: 80, color: false };
-            (renderer.render)(&report, style, &mut bytes).unwrap();
+            (renderer.render)(&report, STYLE, &mut bytes).unwrap();
             outputs.push(String::from_utf8(bytes).unwrap());
         }
+    }
+    outputs.extend(timelines(&analysis));
+    outputs.extend(explanations(&analysis));
+    outputs
+}
+
+const STYLE: Style = Style { width: 80, color: false };
+
+/// Every form of the timeline.
+fn timelines(analysis: &Analysis) -> Vec<String> {
+    let options = ReportOptions::default();
+    let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, &options);
+    let timeline = Timeline::new(&report, None);
+    let fetch = |wanted: &[Origin]| analysis.quotes(wanted);
+    let write = |form: &TimelineForm| {
+        let mut bytes = Vec::new();
+        (form.write)(&timeline, STYLE, &fetch, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    };
+    TIMELINE_FORMS.iter().map(write).collect()
+}
+
+/// Every form of the explanation of some calls, and the calls in words.
+fn explanations(analysis: &Analysis) -> Vec<String> {
+    let options = ReportOptions { calls: CallsShown::All, ..ReportOptions::default() };
+    let mut outputs = Vec::new();
+    for index in (0..).take(analysis.case.calls.len()).step_by(3) {
+        let explained = call::explain(&analysis.case, index);
+        let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, &options);
+        let report = report.with_quotes(analysis.quotes(&explanation_cites(&explained)));
+        let explanation = Explanation::new(&report, index, &explained);
+        for form in EXPLANATION_FORMS {
+            let mut bytes = Vec::new();
+            (form.write)(&explanation, STYLE, &mut bytes).unwrap();
+            outputs.push(String::from_utf8(bytes).unwrap());
+        }
+        outputs.push(report.call_in_words(index));
     }
     outputs
 }
@@ -280,9 +319,13 @@ fn planted_secrets_are_in_no_message() {
     for kind in ["table", "markdown", "json", "ndjson"] {
         one(&["analyze", ".", "--unexplained", "--output", kind]);
     }
+    one(&["timeline", "."]);
+    one(&["timeline", ".", "--output", "ndjson"]);
     names.iter().step_by(17).collect::<Vec<_>>().into_par_iter().for_each(|name| {
         one(&["explain", "--", name]);
         one(&["formats", "--", name]);
+        one(&["explain", "--", name, "."]);
+        one(&["timeline", ".", &format!("--call={name}")]);
         one(&["analyze", "--", &format!("./{name}.txt")]);
         one(&["analyze", ".", "--output", &format!("json=missing/{name}")]);
         one(&["analyze", &format!(".@{name}")]);

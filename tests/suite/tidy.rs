@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use mcp_postmortem::{
-    correlate::{Call, Contact, Sighting},
+    correlate::{Call, Contact, Sighting, Told},
     event::{Event, Origin},
 };
 
@@ -158,6 +158,7 @@ fn facts_stay_small() {
     assert_eq!(size_of::<Option<Origin>>(), 16);
     assert!(size_of::<Call>() <= 192, "{}", size_of::<Call>());
     assert!(size_of::<Sighting>() <= 48, "{}", size_of::<Sighting>());
+    assert!(size_of::<Told>() <= 64, "{}", size_of::<Told>());
     assert!(size_of::<Contact>() <= 200, "{}", size_of::<Contact>());
     assert!(size_of::<Event<'_>>() <= 384, "{}", size_of::<Event<'_>>());
 }

@@ -1,10 +1,13 @@
 //! How far a call got: milestones, and the executions that follow from them.
 
-use super::facts::{CallFacts, EffectClass, answer_is_servers};
+use super::{
+    facts::{CallFacts, EffectClass, answer_is_servers},
+    told::role_of,
+};
 use crate::{
-    correlate::{Call, Contact, Seen},
+    correlate::{Call, Contact, Mark, Seen},
     event::Witness,
-    judge::{Outcome, retry},
+    judge::{Evidence, Outcome, retry},
 };
 
 /// The four values of a milestone.
@@ -56,28 +59,85 @@ pub struct Milestones {
     pub acked: Truth,
 }
 
+/// What a milestone rests on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ground {
+    /// The record that proves it.
+    pub proven: Option<Evidence>,
+    /// The record that excludes it.
+    pub excluded: Option<Evidence>,
+}
+
+impl Ground {
+    fn truth(&self) -> Truth {
+        Truth::of(self.proven.is_some(), self.excluded.is_some())
+    }
+}
+
+/// What the milestones of an attempt rest on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grounds {
+    /// Bytes left the client.
+    pub sent: Ground,
+    /// The server dispatched it.
+    pub reached: Ground,
+    /// Something changed.
+    pub effected: Ground,
+    /// The caller saw an answer made by the server.
+    pub acked: Ground,
+}
+
 /// The milestones of a call, implications closed in both directions.
 pub(in crate::judge) fn milestones(facts: &CallFacts<'_>, outcome: Outcome) -> Milestones {
+    let grounds = grounds(facts, outcome);
+    Milestones {
+        sent: grounds.sent.truth(),
+        reached: grounds.reached.truth(),
+        effected: grounds.effected.truth(),
+        acked: grounds.acked.truth(),
+    }
+}
+
+/// The records that the milestones of a call rest on: one for each side.
+pub(super) fn grounds(facts: &CallFacts<'_>, outcome: Outcome) -> Grounds {
     let refused = retry::refused_before_dispatch(facts, outcome);
     let dispatched = dispatched(facts, outcome, refused);
-    let acked = facts.has(Seen::AnswerRejected)
-        || answer_is_servers(facts.call)
-            && (facts.call.answered_as == Seen::Delivered
-                || facts.has(Seen::Delivered)
-                || tapped(facts.call) && !facts.has(Seen::TimedOut));
-    let unsent = facts.not_sent().is_some();
-    let sent = dispatched
-        || acked
-        || facts.seen.iter().any(|row| matches!(row.seen, Seen::Sent | Seen::Resent | Seen::Received));
-    let sent = sent && (dispatched || !unsent);
-    let applied = facts.attempts().any(|contact| applied(contact));
-    let reached_false = unsent || refused;
-    Milestones {
-        sent: Truth::of(sent, unsent),
-        reached: Truth::of(dispatched || applied, reached_false),
-        effected: Truth::of(applied, reached_false && !dispatched),
-        acked: Truth::of(acked, unsent),
+    let acked = acked(facts);
+    let unsent = facts.not_sent();
+    let seen = facts.seen.iter().find(|row| matches!(row.seen, Seen::Sent | Seen::Resent | Seen::Received));
+    let sent = seen.map(|row| Evidence::seen(role_of(row), row.mark));
+    let sent = sent.or_else(|| dispatched.clone()).or_else(|| acked.clone());
+    let sent = sent.filter(|_| dispatched.is_some() || unsent.is_none());
+    let applied = facts.attempts().find(|contact| applied(contact));
+    let applied = applied.map(|contact| {
+        Evidence::seen("shows the success of a contact with the outside", contact.result.unwrap_or(contact.attempt))
+    });
+    let refusal = refused.then(|| Evidence::seen("shows that it was refused before it was dispatched", end(facts)));
+    let unreached = unsent.clone().or(refusal);
+    Grounds {
+        sent: Ground { proven: sent, excluded: unsent.clone() },
+        reached: Ground { proven: dispatched.clone().or_else(|| applied.clone()), excluded: unreached.clone() },
+        effected: Ground { proven: applied, excluded: unreached.filter(|_| dispatched.is_none()) },
+        acked: Ground { proven: acked, excluded: unsent },
     }
+}
+
+/// Where the answer stands, else the request.
+fn end(facts: &CallFacts<'_>) -> Mark {
+    facts.call.answered.unwrap_or_else(|| facts.place())
+}
+
+/// Evidence that the caller saw an answer made by the server.
+fn acked(facts: &CallFacts<'_>) -> Option<Evidence> {
+    if let Some(row) = facts.first(Seen::AnswerRejected) {
+        return Some(Evidence::seen(role_of(row), row.mark));
+    }
+    let delivered = answer_is_servers(facts.call)
+        && (facts.call.answered_as == Seen::Delivered
+            || facts.has(Seen::Delivered)
+            || tapped(facts.call) && !facts.has(Seen::TimedOut));
+    let mark = || facts.first(Seen::Delivered).map_or_else(|| end(facts), |row| row.mark);
+    delivered.then(|| Evidence::seen("shows the server's answer on its way to the caller", mark()))
 }
 
 /// Whether the answer passed whoever saw the request pass, between the client and the server.
@@ -88,7 +148,7 @@ fn tapped(call: &Call) -> bool {
 }
 
 /// Evidence that the server dispatched the request.
-fn dispatched(facts: &CallFacts<'_>, outcome: Outcome, refused: bool) -> bool {
+fn dispatched(facts: &CallFacts<'_>, outcome: Outcome, refused: bool) -> Option<Evidence> {
     let answered = matches!(
         outcome,
         Outcome::ToolSuccess
@@ -101,7 +161,14 @@ fn dispatched(facts: &CallFacts<'_>, outcome: Outcome, refused: bool) -> bool {
             && !facts.call.answer.foreign_id
             && !refused
             && answer_is_servers(facts.call);
-    answered || facts.receipt().is_some() && !refused || facts.has(Seen::ReplyLost) || facts.has(Seen::LateAnswer)
+    if let Some(mark) = facts.receipt().filter(|_| !refused) {
+        return Some(Evidence::seen("shows that the server had the request", mark));
+    }
+    if answered {
+        return Some(Evidence::seen("shows an answer that the server gives when it has the request", end(facts)));
+    }
+    let row = facts.first(Seen::ReplyLost).or_else(|| facts.first(Seen::LateAnswer))?;
+    Some(Evidence::seen(role_of(row), row.mark))
 }
 
 /// An external result that shows application: a success status to a request that writes.

@@ -1,5 +1,7 @@
 //! The verdict of a call: the most cautious one among all attempts of its operation.
 
+mod chain;
+mod explained;
 mod facts;
 mod kin;
 mod milestones;
@@ -7,18 +9,22 @@ mod missing;
 mod operation;
 mod plain;
 mod told;
+mod worlds;
 
+pub use chain::{Link, LinkKind, chain};
+pub use explained::{Attempted, Explained, explain};
 pub use facts::{CallFacts, EffectClass, effect_class};
 pub(super) use facts::{answer_is_servers, last_event};
 pub(super) use kin::{Kin, Kinship};
 pub(super) use milestones::milestones;
-pub use milestones::{Milestones, Truth};
+pub use milestones::{Ground, Grounds, Milestones, Truth};
 pub use missing::{Instant, Missing, Window};
 pub(super) use operation::judge_operation;
 pub use operation::{OperationVerdict, RetryVerdict};
 pub(super) use plain::PlainCalls;
 pub use told::gave_up;
 pub(super) use told::role_of;
+pub use worlds::{World, worlds};
 
 use std::sync::OnceLock;
 

@@ -1,12 +1,13 @@
 //! What a verdict tells beside its answers: code, conflicts, origin of a retry, evidence.
 
 use super::{
-    facts::{CallFacts, answer_is_servers, event_of},
+    chain::{LinkKind, ladder},
+    facts::{CallFacts, answer_is_servers},
     milestones::{Milestones, Truth},
 };
 use crate::{
     correlate::{AnswerKind, Call, Case, Mark, RAISED, Seen, Sighting},
-    event::{Direction, PhaseEvent, ReachStage, Witness, Wording},
+    event::{Direction, Witness, Wording},
     judge::{Evidence, Outcome, outcome, retry},
 };
 
@@ -102,24 +103,8 @@ pub(super) fn limit(facts: &CallFacts<'_>) -> Option<&'static str> {
 
 /// The records that show a call, in causal order.
 pub(super) fn evidence(facts: &CallFacts<'_>) -> Vec<Evidence> {
-    let mut rows: Vec<(PhaseEvent, Evidence)> = Vec::new();
-    for row in &facts.seen {
-        let order = event_of(facts.method, row, facts.call).unwrap_or(PhaseEvent::TimedOut);
-        rows.push((order, Evidence::seen(role_in(facts, row), row.mark)));
-    }
-    for contact in &facts.contacts {
-        let role = match contact.stage {
-            ReachStage::Announced => "announces a contact with the outside",
-            ReachStage::NotConnected => "shows that a contact with the outside failed to connect",
-            _ => "shows a contact with the outside",
-        };
-        rows.push((PhaseEvent::ExternalAttempt, Evidence::seen(role, contact.attempt)));
-        if let Some(result) = contact.result.filter(|result| *result != contact.attempt) {
-            rows.push((PhaseEvent::ExternalResult, Evidence::seen("shows the answer of the outside", result)));
-        }
-    }
-    rows.sort_by_key(|(event, _)| *event);
-    rows.into_iter().map(|(_, evidence)| evidence).collect()
+    let links = ladder(facts).into_iter().filter(|link| link.what != LinkKind::SameContact);
+    links.map(|link| link.evidence()).collect()
 }
 
 /// The records that show that the caller of a call stopped waiting: the wait in vain before what it sent because of it.
@@ -131,7 +116,7 @@ pub fn gave_up(case: &Case, call: &Call) -> Vec<(&'static str, Mark)> {
 }
 
 /// What a record shows of this call: the record of a request that was never sent shows the attempt alone.
-fn role_in(facts: &CallFacts<'_>, row: &Sighting) -> &'static str {
+pub(super) fn role_in(facts: &CallFacts<'_>, row: &Sighting) -> &'static str {
     let unsent = facts.call.answer.kind == AnswerKind::NotSent;
     let asks_the_client = facts.call.direction == Direction::ToClient;
     match row.seen {

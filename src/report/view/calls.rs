@@ -135,7 +135,8 @@ fn row(desk: &Desk<'_, '_>, index: u32, count: u64) -> CallRow {
     }
 }
 
-fn reason(desk: &Desk<'_, '_>, index: u32, verdict: &CallVerdict) -> String {
+/// Why the retry verdict is what it is, with its condition.
+pub(in crate::report) fn reason(desk: &Desk<'_, '_>, index: u32, verdict: &CallVerdict) -> String {
     let mut text = desk.names.text(&verdict.retry.reason);
     if let Some(condition) = desk.places().conditions(&verdict.retry) {
         text = format!("{text} Safe only if {condition}.");
@@ -166,7 +167,8 @@ pub(super) fn done(desk: &Desk<'_, '_>, index: u32, verdict: &CallVerdict) -> &'
     }
 }
 
-fn about(desk: &Desk<'_, '_>, index: u32, count: u64, verdict: &CallVerdict) -> String {
+/// Where it belongs and how long it took.
+pub(in crate::report) fn about(desk: &Desk<'_, '_>, index: u32, count: u64, verdict: &CallVerdict) -> String {
     let case = desk.report.case;
     let call = &case.calls[index as usize];
     let mut parts = Vec::new();
@@ -200,7 +202,7 @@ fn took_text(milliseconds: i64) -> String {
 }
 
 /// The outcome in plain words, with HTTP status and code.
-fn outcome(verdict: &CallVerdict, status: Option<u16>) -> String {
+pub(in crate::report) fn outcome(verdict: &CallVerdict, status: Option<u16>) -> String {
     let words = match verdict.outcome {
         Outcome::ToolSuccess | Outcome::RpcSuccess => "success",
         Outcome::TaskStarted => "task started",

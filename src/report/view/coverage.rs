@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::{Desk, Rows, and_more, plural};
 use crate::{
     event::Witness,
-    judge::{Caution, Missing, Window},
+    judge::{CallVerdict, Caution, Missing, Window},
     notice::Loss,
     report::{QUOTE_LIMIT, SourceInfo, names, redact, wire},
     source::Skipped,
@@ -199,6 +199,15 @@ pub(super) fn missing(desk: &Desk<'_, '_>) -> Rows<MissingRow> {
     let left = groups.len().saturating_sub(ARTIFACTS) as u64;
     let shown = groups.iter().take(ARTIFACTS).map(|group| group.row(desk, several));
     Rows { shown: shown.collect(), left }
+}
+
+/// What would settle the verdict of one call.
+pub(in crate::report) fn missing_of(desk: &Desk<'_, '_>, call: u32, verdict: &CallVerdict) -> Vec<MissingRow> {
+    let row = |missing: &Missing| {
+        let stays = missing.if_absent == verdict.retry.verdict.name();
+        Wanted { missing: *missing, stays, server: None, first: call, calls: 1 }.row(desk, false)
+    };
+    verdict.missing.iter().map(row).collect()
 }
 
 /// An artifact of a server, and the calls it decides.

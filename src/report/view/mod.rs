@@ -17,17 +17,17 @@ mod timeline;
 use std::collections::BTreeSet;
 
 use crate::{
-    correlate::Mark,
+    correlate::{Case, Mark},
     event::Origin,
     judge::{Evidence, Place},
     symbol::Symbol,
 };
 
 pub(super) use advice::{Advice, Class};
-pub(super) use calls::CallRow;
+pub(super) use calls::{CallRow, about, outcome, reason};
 pub(crate) use count::listed;
 pub(super) use count::plural;
-pub(super) use coverage::{Coverage, MissingRow};
+pub(super) use coverage::{Coverage, MissingRow, missing_of};
 pub(super) use findings::FindingRow;
 pub(super) use impact::Impact;
 pub(super) use runs::RunRow;
@@ -112,9 +112,7 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn new(report: &Report<'_>) -> Self {
-        let names = Names::readable(report);
-        let root = root(report, &names);
-        let desk = &Desk { report, names, selected: Selected::new(report), root };
+        let desk = &Desk::new(report);
         // The sections that walk all calls or all runs, side by side.
         let ((advice, next), (runs, (calls, missing))) = rayon::join(
             || rayon::join(|| advice::advice(desk), || next::next(desk)),
@@ -170,7 +168,7 @@ impl View {
 }
 
 /// The words of a record with single blanks: indentation tells nobody anything on one line.
-fn flat(quote: &str) -> String {
+pub(super) fn flat(quote: &str) -> String {
     quote.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -180,24 +178,24 @@ pub(super) fn cites(report: &Report<'_>, wanted: &mut Vec<Origin>) {
 }
 
 /// What all sections are made from.
-struct Desk<'r, 'a> {
+pub(super) struct Desk<'r, 'a> {
     report: &'r Report<'a>,
-    names: Names<'a>,
+    pub(super) names: Names<'a>,
     selected: Selected<'a>,
     /// The folder that all paths are in, where they are too long to be printed with it.
-    root: String,
+    pub(super) root: String,
 }
 
 /// Paths up to this length are printed whole.
 const PATH_LIMIT: usize = 32;
 
 /// The folder that all sources are in, with its slash; empty where the paths are short.
-fn root(report: &Report<'_>, names: &Names<'_>) -> String {
+pub(super) fn root(report: &Report<'_>, names: &Names<'_>, limit: usize) -> String {
     let paths: Vec<String> = report.sources.iter().map(|source| names.path(&source.path)).collect();
     let (Some(first), Some(longest)) = (paths.first(), paths.iter().map(|path| layout::width(path)).max()) else {
         return String::new();
     };
-    if longest <= PATH_LIMIT {
+    if longest <= limit {
         return String::new();
     }
     let mut root = first.as_str();
@@ -211,9 +209,28 @@ fn root(report: &Report<'_>, names: &Names<'_>) -> String {
     String::new()
 }
 
+/// How a call is called: its tool, else its method with its target.
+pub(super) fn noun(case: &Case, names: &Names<'_>, index: u32) -> String {
+    let call = &case.calls[index as usize];
+    let method = names.name(call.method);
+    match call.target.map(|target| names.name(target)) {
+        Some(tool) if method == "tools/call" => tool.to_owned(),
+        Some(target) => format!("{method} {target}"),
+        None => method.to_owned(),
+    }
+}
+
+impl<'r, 'a> Desk<'r, 'a> {
+    pub(super) fn new(report: &'r Report<'a>) -> Self {
+        let names = Names::readable(report);
+        let root = root(report, &names, PATH_LIMIT);
+        Self { report, names, selected: Selected::new(report), root }
+    }
+}
+
 impl Desk<'_, '_> {
     /// The first places of a claim, each record once.
-    fn cite<'e>(&self, evidence: impl IntoIterator<Item = &'e Evidence>) -> (Vec<Cite>, usize) {
+    pub(super) fn cite<'e>(&self, evidence: impl IntoIterator<Item = &'e Evidence>) -> (Vec<Cite>, usize) {
         let mut cites: Vec<Cite> = Vec::new();
         let mut known: BTreeSet<Origin> = BTreeSet::new();
         let mut left = 0;
@@ -241,12 +258,12 @@ impl Desk<'_, '_> {
         Cite { place, role: self.names.text(&piece.role), quotable, quote: None, origin }
     }
 
-    fn places(&self) -> Places<'_, '_> {
+    pub(super) fn places(&self) -> Places<'_, '_> {
         Places { report: self.report, names: &self.names, root: &self.root }
     }
 
     /// `path:line`; `path#record` in a JSON document.
-    fn spot(&self, origin: Origin) -> String {
+    pub(super) fn spot(&self, origin: Origin) -> String {
         self.places().spot(origin)
     }
 
@@ -266,18 +283,12 @@ impl Desk<'_, '_> {
     }
 
     /// How a call is called: its tool, else its method with its target.
-    fn noun(&self, index: u32) -> String {
-        let call = &self.report.case.calls[index as usize];
-        let method = self.names.name(call.method);
-        match call.target.map(|target| self.names.name(target)) {
-            Some(tool) if method == "tools/call" => tool.to_owned(),
-            Some(target) => format!("{method} {target}"),
-            None => method.to_owned(),
-        }
+    pub(super) fn noun(&self, index: u32) -> String {
+        noun(self.report.case, &self.names, index)
     }
 
     /// The server of a run.
-    fn server(&self, run: usize) -> Option<Symbol> {
+    pub(super) fn server(&self, run: usize) -> Option<Symbol> {
         let case = self.report.case;
         case.runs.get(run)?.strands.iter().find_map(|strand| case.strands[*strand as usize].server)
     }

@@ -52,6 +52,17 @@ impl<'a> Wire<'a> {
         select::calls(self.report).map(|(index, verdict)| call::call(self.report, &self.names, index, verdict))
     }
 
+    /// One call, whether it is selected or not.
+    pub(in crate::report) fn call(&self, index: u32, verdict: &CallVerdict) -> Call {
+        call::call(self.report, &self.names, index, verdict)
+    }
+
+    /// The operation of a call.
+    pub(in crate::report) fn operation_of(&self, call: u32) -> Option<Operation> {
+        let (index, verdict) = self.report.operation_of(call)?;
+        Some(call::operation(self.report, &self.names, index, verdict))
+    }
+
     pub(in crate::report) fn operations(&self) -> impl Iterator<Item = Operation> {
         let operations = self.report.verdicts.operations.iter().zip(&self.report.case.operations).enumerate();
         let shown = operations.filter(|(_, (_, operation))| self.selected.operation(operation));

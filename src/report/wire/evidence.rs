@@ -46,7 +46,8 @@ pub(super) fn evidence<'e>(
     rows
 }
 
-fn one(report: &Report<'_>, names: &Names<'_>, piece: &Evidence) -> Ev {
+/// A piece of evidence.
+pub(in crate::report) fn one(report: &Report<'_>, names: &Names<'_>, piece: &Evidence) -> Ev {
     let mut ev = Ev {
         role: names.text(&piece.role),
         source: String::new(),

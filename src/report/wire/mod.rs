@@ -19,6 +19,7 @@ use serde_json::value::RawValue;
 
 pub(super) use build::{Wire, cites};
 pub(super) use call::{duration, ended, fingerprint, tool};
+pub(super) use evidence::one;
 #[cfg(test)]
 pub(super) use example::full_example;
 pub(super) use run::tool_count;

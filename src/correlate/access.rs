@@ -130,6 +130,7 @@ impl Correlator {
             outside: false,
             run_id: row.run_id,
             pid: 0,
+            own: false,
         });
     }
 

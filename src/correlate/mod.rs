@@ -16,6 +16,7 @@ mod facts;
 mod finish;
 mod fit;
 mod ground;
+mod keys;
 mod lane;
 mod merge;
 mod messages;
@@ -43,6 +44,7 @@ pub use facts::{
     RpcId, Run, Seen, Sighting, SourceFacts, Strand, StrandEvent, StrandFact, ToolFacts, ToolsFacts, Transport,
 };
 
+pub use keys::{DeclaredKeys, KeyPaths};
 pub use servers::Servers;
 pub use steps::{BEHIND_WORK, ONE_ACTION};
 pub use stray::{Hop, Stray};
@@ -168,12 +170,20 @@ pub struct Correlator {
     work: Vec<Timestamp>,
     /// Sources with a crash that nothing tells the time of.
     crashed: Vec<Mark>,
+    /// Files that a kernel trace shows being written.
+    written: Vec<Mark>,
+    keys: KeyPaths,
     lane: Lane,
     /// Something that belongs to the capture was not read, and is no source.
     unread: bool,
 }
 
 impl Correlator {
+    /// A correlator that looks for keys at these places.
+    pub fn with_keys(keys: KeyPaths) -> Self {
+        Self { keys, ..Self::default() }
+    }
+
     /// Begins the next source. Sources must come in their stable order, numbered from 0.
     pub fn begin(&mut self, meta: &SourceMeta<'_>) {
         let source = u32::try_from(self.case.sources.len()).expect("fewer than 2^32 sources");

@@ -1,18 +1,21 @@
 //! The command line: what can be asked, and how the answer gets out.
 
 mod output;
+mod policy;
 mod trouble;
 
 use std::{
     borrow::Cow,
     ffi::OsString,
     io::{self, Write},
+    path::PathBuf,
 };
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use self::{
     output::{outputs, write_error, write_reports},
+    policy::{policy, tell_unused},
     trouble::{nothing_recognized, tell_trouble},
 };
 use crate::{
@@ -21,7 +24,7 @@ use crate::{
     explain,
     fail_on::FailOn,
     progress::Bar,
-    report::{self, CallsShown, RENDERERS, Renderer, ReportOptions, Selection, redact},
+    report::{self, CallsShown, PolicyInfo, RENDERERS, Renderer, ReportOptions, Selection, redact},
     source::{PathArgument, ReadOptions},
     time::{self, Timestamp},
 };
@@ -116,6 +119,10 @@ struct AnalyzeArguments {
     /// Threads; 0 takes one per core. The report does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=256), default_value_t = 0, help_heading = "Reading")]
     threads: u16,
+
+    /// What the operator declares: effects and keys of tools, trusted servers, complete sources, own endpoints (TOML; see docs/policy.md). Verdicts that rest on it name its lines.
+    #[arg(long, value_name = "FILE", help_heading = "Judging")]
+    policy: Option<PathBuf>,
 
     /// Ends with code 1 if this is found: failed-call, unknown, unsafe-retry, duplicate, finding:RULE, finding:high|medium|low. Repeatable.
     #[arg(long, value_name = "CLASS", help_heading = "Exit code")]
@@ -278,6 +285,7 @@ fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
     let select = selection(arguments)?;
     let paths: Vec<PathArgument> =
         arguments.paths.iter().map(|path| PathArgument::parse(path)).collect::<Result<_, _>>()?;
+    let (policy, policy_info) = policy(arguments.policy.as_deref())?;
     let calls = match arguments.calls {
         Calls::Failed => CallsShown::Failed,
         Calls::All => CallsShown::All,
@@ -287,6 +295,7 @@ fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
         zone: arguments.zone,
         calls,
         unexplained: if arguments.unexplained { UNEXPLAINED_LIMIT } else { 0 },
+        policy,
     };
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(usize::from(arguments.threads))
@@ -297,11 +306,13 @@ fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
         let analysis = analyze::analyze(&paths, &options, &bar)?;
         bar.finish();
         tell_trouble(&analysis);
+        tell_unused(&analysis);
         let report_options = ReportOptions {
             calls,
             select,
             digests: arguments.digests,
             unexplained: arguments.unexplained.then(|| analysis.unexplained.clone()),
+            policy: policy_info.map(|info| PolicyInfo { unused: analysis.terms.unused.clone(), ..info }),
         };
         write_reports(&analysis, &report_options, &outputs, arguments.color)?;
         Ok(status(&analysis, &paths, &arguments.fail_on))

@@ -2,9 +2,9 @@
 
 use super::facts::{CallFacts, EffectClass, answer_is_servers};
 use crate::{
-    correlate::{Contact, Seen},
+    correlate::{AnswerKind, Contact, Seen},
     event::Witness,
-    judge::{Outcome, retry},
+    judge::{Outcome, policy::Effect, retry},
 };
 
 /// The four values of a milestone.
@@ -75,7 +75,7 @@ pub(in crate::judge) fn milestones(facts: &CallFacts<'_>, outcome: Outcome) -> M
     Milestones {
         sent: Truth::of(sent, unsent),
         reached: Truth::of(dispatched || applied, reached_false),
-        effected: Truth::of(applied, reached_false && !dispatched),
+        effected: Truth::of(applied, reached_false && !dispatched || retry::nothing_done(facts, outcome)),
         acked: Truth::of(acked, unsent),
     }
 }
@@ -99,17 +99,21 @@ fn applied(contact: &Contact) -> bool {
     contact.result.is_some() && (200..300).contains(&contact.status) && !contact.refused
 }
 
+/// By the word of the operator, every success of the tool is an effect.
+fn succeeded_with_effect(facts: &CallFacts<'_>) -> bool {
+    let accumulates = facts.declared().is_some_and(|(effect, _)| effect == Effect::Accumulating);
+    accumulates && facts.call.answer.kind == AnswerKind::Result && answer_is_servers(facts.call)
+}
+
 /// Executions proven and possible: dispatches, not attempts at contact.
 pub(super) fn effects(facts: &CallFacts<'_>, milestones: &Milestones) -> (u32, u32) {
-    if facts.class == EffectClass::None || milestones.reached == Truth::False {
+    if facts.class == EffectClass::None || milestones.reached == Truth::False || milestones.effected == Truth::False {
         return (0, 0);
     }
     let posts = facts.http.map_or(1, |http| u32::from(http.posts.max(1)));
     let hidden = facts.seen.iter().filter(|row| matches!(row.seen, Seen::HiddenRetry | Seen::ForwardedAgain)).count();
     let hi = posts + u32::try_from(hidden).unwrap_or(0);
-    let lo = u32::from(
-        milestones.effected == Truth::True
-            && facts.attempts().any(|contact| applied(contact) && retry::writes(facts.case, contact)),
-    );
-    (lo, hi)
+    let wrote = || facts.attempts().any(|contact| applied(contact) && retry::writes(facts.case, contact));
+    let lo = succeeded_with_effect(facts) || milestones.effected == Truth::True && wrote();
+    (u32::from(lo), hi)
 }

@@ -276,16 +276,19 @@ fn a_contact_with_an_own_endpoint_does_not_contradict_and_stays_an_attempt() {
 fn a_contact_of_nobody_makes_it_a_condition() {
     let [wire, server] = capture();
     let bare = r#"{"phase":"execution","event":"external_attempt","at":"2026-07-22T14:00:03.100Z","target":"https://ledger.test","method":"POST"}"#;
-    let with = [wire, server, ("other.jsonl", format!("{bare}\n"))];
-    let (report, _) = under(&with, LOOK);
-    let look = &call(&report, 3)["retry"];
-    assert_eq!((&look["verdict"], &look["rule"]), (&"safe-if".into(), &"declared-none".into()), "{look:#}");
-    assert!(
-        look["condition"]
-            .as_str()
-            .unwrap()
-            .starts_with("no contact that no call accounts for (first: input/other.jsonl:1)")
-    );
+    // The server's log names a call of which it has no receipt: nobody knows which one that is.
+    let named = told(10, "external_attempt", r#","request_id":3,"target":"https://ledger.test","method":"POST""#);
+    let without_receipt = ("server.jsonl", format!("{}{named}", server.1));
+    for (files, place) in [
+        (vec![wire.clone(), server, ("other.jsonl", format!("{bare}\n"))], "input/other.jsonl:1"),
+        (vec![wire, without_receipt], "input/server.jsonl:5"),
+    ] {
+        let (report, _) = under(&files, LOOK);
+        let look = &call(&report, 3)["retry"];
+        assert_eq!((&look["verdict"], &look["rule"]), (&"safe-if".into(), &"declared-none".into()), "{look:#}");
+        let condition = format!("no contact that no call accounts for (first: {place}) was made by it");
+        assert!(look["condition"].as_str().unwrap().starts_with(&condition), "{look:#}");
+    }
 }
 
 /// Two equal calls of `put`, each with a contact.
@@ -548,4 +551,48 @@ fn a_failure_under_a_trace_did_nothing_where_nothing_local_changes() {
         condition.as_str().unwrap().contains("no file that was written in its time (first: input/strace.log:5)"),
         "{condition}"
     );
+}
+
+/// Calls that are alike share one verdict, and a declared one is like no other.
+#[test]
+fn totals_count_declared_successes_as_declared() {
+    let calls = |tool: &str, from: u32| {
+        let pair = |id: u32| asked(id, id, tool, r#"{"code":"EUR"}"#) + &answered(id, id, SUCCESS);
+        (from..from + 3).map(pair).collect::<String>()
+    };
+    let files = [("wire.jsonl", calls("pay", 10) + &calls("look", 20))];
+    let by_retry = |policy: &str| {
+        let folder = folder(&files, policy);
+        let arguments = ["analyze", "input", "-o", "json", "--policy", "policy.toml"];
+        json(&run(folder.path(), &arguments))["totals"]["by_retry"].clone()
+    };
+    assert_eq!(by_retry(LOOK), serde_json::json!({"safe": 3, "unsafe": 3}));
+    assert_eq!(by_retry(&LOOK.replace("look", "pay")), serde_json::json!({"safe": 3, "unsafe": 3}));
+}
+
+/// Which of two calls came first is told by one source only.
+#[test]
+fn calls_of_another_source_may_have_come_since() {
+    let [wire, server] = capture();
+    let other = asked(1, 30, "put", r#"{"invoice":8}"#) + &answered(1, 30, SUCCESS);
+    let other = other.replace("\"run_id\":\"r1\",", "\"run_id\":\"r0\",");
+    let (report, _) = under(&[("a.jsonl", other), server, wire], "[[tool]]\nname = \"put\"\neffect = \"absorbing\"\n");
+    assert_eq!(call(&report, 4)["retry"]["verdict"], "safe-if", "{:#}", call(&report, 4)["retry"]);
+}
+
+/// A member of an archive is named as reports name it, and a star stops at a slash.
+#[test]
+fn patterns_are_about_paths_as_reports_print_them() {
+    for (pattern, fits) in [
+        ("input/*.jsonl", true),
+        ("**/server.jsonl", true),
+        ("*/server.*", true),
+        ("*.jsonl", false),
+        ("server.jsonl", false),
+    ] {
+        let (report, told) =
+            under(&capture(), &format!("[[source]]\npath = \"{pattern}\"\ncomplete = [\"attempts\"]\n"));
+        assert_eq!(call(&report, 6)["reach"]["answer"] == "no", fits, "{pattern}");
+        assert_eq!(told.is_empty(), fits, "{told}");
+    }
 }

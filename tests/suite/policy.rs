@@ -380,6 +380,13 @@ fn a_key_holds_until_its_first_use_plus_its_lifetime() {
     let mut again = capture();
     again[0].1 += &asked(50, 30, "pay", r#"{"order":{"key":"k-1"},"amount":5}"#);
     assert_eq!(condition(&again, &day), format!("{same} before {first}"));
+    // Whoever had the key first: its receiver may be the same.
+    let mut elsewhere = capture().to_vec();
+    let earlier = asked(1, 30, "pay", r#"{"order":{"key":"k-1"},"amount":5}"#);
+    let earlier = earlier.replace("\"run_id\":\"r1\",\"server\":\"acme\"", "\"run_id\":\"r0\",\"server\":\"other\"");
+    elsewhere.push(("other.jsonl", earlier));
+    let of_acme = day.replace("name", "server = \"acme\"\nname");
+    assert_eq!(condition(&elsewhere, &of_acme), format!("{same} before {}", first.replace(":04Z", ":01Z")));
     // The capture goes on behind the end.
     assert_eq!(condition(&again, &format!("{KEY}key_lifetime = \"45s\"\n")), "no-proof: ");
 }
@@ -557,7 +564,7 @@ fn a_failure_under_a_trace_did_nothing_where_nothing_local_changes() {
 #[test]
 fn totals_count_declared_successes_as_declared() {
     let calls = |tool: &str, from: u32| {
-        let pair = |id: u32| asked(id, id, tool, r#"{"code":"EUR"}"#) + &answered(id, id, SUCCESS);
+        let pair = |id: u32| asked(id, id, tool, &format!("{{\"n\":{id}}}")) + &answered(id, id, SUCCESS);
         (from..from + 3).map(pair).collect::<String>()
     };
     let files = [("wire.jsonl", calls("pay", 10) + &calls("look", 20))];
@@ -573,11 +580,17 @@ fn totals_count_declared_successes_as_declared() {
 /// Which of two calls came first is told by one source only.
 #[test]
 fn calls_of_another_source_may_have_come_since() {
-    let [wire, server] = capture();
+    let [(_, mut wire), server] = capture();
+    let put = "[[tool]]\nname = \"put\"\neffect = \"absorbing\"\n";
+    let earlier = |id: u32| asked(2, id, "put", r#"{"invoice":9}"#) + &answered(2, id, SUCCESS);
+    // More calls than are looked at one by one, all of them over.
+    let earlier: String = (1000..1300).map(earlier).collect();
+    wire.insert_str(wire.find("{\"code\":\"EUR\"}").and_then(|at| wire[..at].rfind('\n')).unwrap() + 1, &earlier);
     let other = asked(1, 30, "put", r#"{"invoice":8}"#) + &answered(1, 30, SUCCESS);
     let other = other.replace("\"run_id\":\"r1\",", "\"run_id\":\"r0\",");
-    let (report, _) = under(&[("a.jsonl", other), server, wire], "[[tool]]\nname = \"put\"\neffect = \"absorbing\"\n");
-    assert_eq!(call(&report, 4)["retry"]["verdict"], "safe-if", "{:#}", call(&report, 4)["retry"]);
+    let verdict = |files: &[(&str, String)]| call(&under(files, put).0, 4)["retry"]["verdict"].clone();
+    assert_eq!(verdict(&[server.clone(), ("wire.jsonl", wire.clone())]), "safe");
+    assert_eq!(verdict(&[("a.jsonl", other), server, ("wire.jsonl", wire)]), "safe-if");
 }
 
 /// A member of an archive is named as reports name it, and a star stops at a slash.
@@ -595,4 +608,16 @@ fn patterns_are_about_paths_as_reports_print_them() {
         assert_eq!(call(&report, 6)["reach"]["answer"] == "no", fits, "{pattern}");
         assert_eq!(told.is_empty(), fits, "{told}");
     }
+}
+
+#[test]
+fn a_declared_key_that_is_made_anew_is_found() {
+    let mut files = capture();
+    for (id, reference) in [(20, "a"), (22, "b")] {
+        let arguments = format!("{{\"amount\":5,\"to\":\"bob\",\"ref\":\"{reference}\"}}");
+        files[0].1 += &(asked(id, id, "pay", &arguments) + &answered(id + 1, id, FAILURE));
+    }
+    let policy = "[[tool]]\nname = \"pay\"\nidempotency_key = \"/ref\"\n";
+    assert_eq!(findings(&without(&files), "regenerated-key"), Vec::<Value>::new());
+    assert_eq!(findings(&under(&files, policy).0, "regenerated-key").len(), 1);
 }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     correlate::{Case, Key, Mark},
+    symbol::Symbol,
     time::{Shape, Timestamp},
 };
 
@@ -39,6 +40,7 @@ pub(super) fn uses(
             group.push(call);
         }
     }
+    let everywhere = everywhere(case);
     let latest = latest(case);
     let mut uses = FxHashMap::default();
     let mut struck: Vec<u32> = Vec::new();
@@ -58,7 +60,7 @@ pub(super) fn uses(
             note(Contrary::NotPassedOn, call, mark);
             struck.push(grant);
         }
-        let first = first_use(case, calls);
+        let first = everywhere.get(&(facts.tool, key)).and_then(|calls| first_use(case, calls));
         let end = first.zip(term.lifetime.as_ref()).map(|(first, (lifetime, _))| first.0.saturating_add(*lifetime));
         let over = end.zip(latest).is_some_and(|(end, latest)| latest.0 >= end);
         uses.insert((grant, key), KeyUse { first, spent: over || reused.is_some() });
@@ -67,6 +69,21 @@ pub(super) fn uses(
         grants[grant as usize].key = None;
     }
     uses
+}
+
+/// The calls of all servers by tool and key: behind another server there may be the same receiver.
+fn everywhere(case: &Case) -> FxHashMap<(Symbol, u64), Vec<u32>> {
+    let mut calls: FxHashMap<(Symbol, u64), Vec<u32>> = FxHashMap::default();
+    if case.declared_keys.is_empty() {
+        return calls;
+    }
+    for (index, call) in (0_u32..).zip(&case.calls) {
+        let key = case.declared_key(call);
+        if let Some(tool) = call.target.filter(|_| key != 0) {
+            calls.entry((tool, key)).or_default().push(index);
+        }
+    }
+    calls
 }
 
 /// A call with the same key and other arguments. Arguments that nobody recorded whole are not compared.

@@ -162,7 +162,7 @@ impl Stray {
         let untimed = self.written.first().filter(|(at, _)| at.is_none() || window.is_none());
         let within = || {
             let (from, to) = window?;
-            let from = Some(Timestamp(from.0.saturating_sub(SKEW)));
+            let from = Some(Timestamp(from.0.saturating_sub(SKEW + NEAR)));
             let next = self.written.get(self.written.partition_point(|(at, _)| *at < from))?;
             (next.0 <= Some(Timestamp(to.0.saturating_add(SKEW)))).then_some(next)
         };
@@ -240,6 +240,18 @@ impl Lane {
 }
 
 impl Correlator {
+    /// Notes that a file was written. Of writes that follow one another closely, or have no time, the first is kept.
+    pub(super) fn note_written(&mut self, mark: Mark) {
+        let follows = |last: &Mark| match (last.at, mark.at) {
+            (Some(last), Some(at)) => (0..=NEAR).contains(&at.0.saturating_sub(last.0)),
+            (last, at) => last == at,
+        };
+        let last = self.written.last().filter(|last| last.origin.source == mark.origin.source);
+        if !last.is_some_and(follows) {
+            self.written.push(mark);
+        }
+    }
+
     /// Collects what is left when everything is joined and bound.
     pub(super) fn gather_stray(&mut self) {
         let events = || self.case.strands.iter().flat_map(|strand| &strand.events);

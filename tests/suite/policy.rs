@@ -552,6 +552,9 @@ fn a_failure_under_a_trace_did_nothing_where_nothing_local_changes() {
     };
     assert_eq!(case(""), ("safe".into(), Value::Null, "false".into()));
     let written = "7 14:00:05.500000 openat(AT_FDCWD, \"/var/lib/acme/orders.db\", O_WRONLY|O_CREAT, 0644) = 5\n7 14:00:05.600000 write(5, \"x\", 1) = 1\n";
+    // Of writes in a row only the first is kept, and it stands before the call.
+    let row = "7 14:00:04.930000 openat(AT_FDCWD, \"/var/lib/acme/orders.db\", O_WRONLY|O_CREAT, 0644) = 5\n7 14:00:04.940000 write(5, \"x\", 1) = 1\n7 14:00:05.010000 write(5, \"x\", 1) = 1\n";
+    assert_eq!(case(row).0, "safe-if");
     let (verdict, condition, effected) = case(written);
     assert_eq!((verdict, effected), ("safe-if".into(), "none".into()), "{condition}");
     assert!(

@@ -89,7 +89,7 @@ fn correlate_and_judge(bencher: Bencher<'_, '_>, calls: usize) {
     let sink = format::decode_lines(format::named("trace-jsonl"), &text, &arena);
     bencher.counter(ItemsCount::new(calls)).bench_local(|| {
         let case = correlate(black_box(&sink.events));
-        judge::judge(&case, |_| false).totals.calls
+        judge::judge(&case, &judge::Terms::default(), |_| false).totals.calls
     });
 }
 

@@ -11,7 +11,7 @@ use crate::{
     event::{Kind, Origin, SourceId, Witness},
     format::{self, Format, Gist, Head},
     frame::Framing,
-    judge::{self, Verdicts},
+    judge::{self, Policy, Terms, Verdicts},
     notice::{Loss, Notice, NoticeKind},
     record::{Record, Sink},
     report::{CallsShown, NoticeCount, QUOTE_LIMIT, Quotes, SourceInfo, Unexplained, redact},
@@ -32,6 +32,8 @@ pub struct Options {
     pub unexplained: usize,
     /// Every event leaves a small row in the case.
     pub trail: bool,
+    /// What the operator declares.
+    pub policy: Policy,
 }
 
 /// What is told while reading.
@@ -59,6 +61,8 @@ impl Progress for Silent {
 pub struct Analysis {
     /// The facts.
     pub case: Case,
+    /// What the policy means for them.
+    pub terms: Terms,
     /// What was made of them.
     pub verdicts: Verdicts,
     /// One per source.
@@ -77,7 +81,7 @@ pub struct Analysis {
 pub fn analyze(arguments: &[PathArgument], options: &Options, progress: &dyn Progress) -> Result<Analysis, Error> {
     let found = source::discover(arguments)?;
     progress.total(found.entries.iter().filter_map(SourceEntry::stored_bytes).sum());
-    let mut correlator = Correlator::default();
+    let mut correlator = Correlator::with_keys(options.policy.key_paths());
     if options.trail {
         correlator.keep_trail();
     }
@@ -96,9 +100,12 @@ pub fn analyze(arguments: &[PathArgument], options: &Options, progress: &dyn Pro
     if !found.missing.is_empty() || found.skipped.iter().any(|skipped| skipped.kind.loss() == Loss::Data) {
         correlator.not_all_read();
     }
-    let case = correlator.link();
-    let verdicts = judge::judge(&case, |verdict| options.calls.keeps(verdict));
-    let mut analysis = Analysis { case, verdicts, sources, found, unexplained: Vec::new(), framings };
+    let mut case = correlator.link();
+    options.policy.mark_own(&mut case);
+    let paths: Vec<String> = sources.iter().map(SourceInfo::whole_path).collect();
+    let terms = options.policy.apply(&case, &paths);
+    let verdicts = judge::judge(&case, &terms, |verdict| options.calls.keeps(verdict));
+    let mut analysis = Analysis { case, terms, verdicts, sources, found, unexplained: Vec::new(), framings };
     let quotes = analysis.quotes(&unexplained);
     analysis.unexplained = unexplained
         .into_iter()
@@ -420,7 +427,8 @@ fn count(notices: &mut Vec<NoticeCount>, kind: NoticeKind, origin: Option<Origin
     notices.sort_by_key(|notice| notice.kind);
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// Bytes as two digits each.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         use std::fmt::Write as _;
         // Writing to a string cannot fail.

@@ -2,6 +2,7 @@
 
 mod explain_call;
 mod output;
+mod policy;
 mod shared;
 mod timeline;
 mod trouble;
@@ -10,12 +11,14 @@ use std::{
     borrow::Cow,
     ffi::OsString,
     io::{self, Write},
+    path::PathBuf,
 };
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use self::{
     output::{REPORTS, outputs, write_error, write_reports},
+    policy::{policy, tell_unused},
     shared::{Console, Reading, Selecting},
     trouble::{nothing_recognized, tell_trouble},
 };
@@ -25,7 +28,7 @@ use crate::{
     explain,
     fail_on::FailOn,
     progress::Bar,
-    report::{self, CallsShown, RENDERERS, Renderer, ReportOptions, redact},
+    report::{self, CallsShown, PolicyInfo, RENDERERS, Renderer, ReportOptions, redact},
     source::PathArgument,
 };
 
@@ -97,6 +100,10 @@ struct AnalyzeArguments {
     select: Selecting,
     #[command(flatten)]
     reading: Reading,
+
+    /// What the operator declares: effects and keys of tools, trusted servers, complete sources, own endpoints (TOML; see docs/policy.md). Verdicts that rest on it name its lines.
+    #[arg(long, value_name = "FILE", help_heading = "Judging")]
+    policy: Option<PathBuf>,
 
     /// Ends with code 1 if this is found: failed-call, unknown, unsafe-retry, duplicate, finding:RULE, finding:high|medium|low. Repeatable.
     #[arg(long, value_name = "CLASS", help_heading = "Exit code")]
@@ -217,19 +224,22 @@ fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
     let outputs = outputs(&arguments.output, &REPORTS)?;
     let select = arguments.select.selection()?;
     let paths = shared::paths(&arguments.paths)?;
+    let (policy, policy_info) = policy(arguments.policy.as_deref())?;
     let calls = match arguments.calls {
         Calls::Failed => CallsShown::Failed,
         Calls::All => CallsShown::All,
     };
     let unexplained = if arguments.unexplained { UNEXPLAINED_LIMIT } else { 0 };
-    let options = Options { unexplained, ..arguments.reading.options(calls) };
+    let options = Options { unexplained, policy, ..arguments.reading.options(calls) };
     arguments.reading.with_threads(|| {
         let analysis = read(&paths, &options, &arguments.console)?;
+        tell_unused(&analysis);
         let report_options = ReportOptions {
             calls,
             select,
             digests: arguments.digests,
             unexplained: arguments.unexplained.then(|| analysis.unexplained.clone()),
+            policy: policy_info.map(|info| PolicyInfo { unused: analysis.terms.unused.clone(), ..info }),
         };
         write_reports(&analysis, &report_options, &outputs, arguments.console.color)?;
         Ok(status(&analysis, &paths, &arguments.fail_on))

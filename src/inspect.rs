@@ -116,6 +116,7 @@ pub fn thin_request<'a>(id: Id<'a>, method: &'a str, target: Option<&'a str>) ->
         method,
         target,
         args: None,
+        arguments: None,
         pairs: Pairs::default(),
         revision: None,
         client: None,

@@ -7,7 +7,7 @@ mod answer;
 mod canonical;
 mod params;
 
-pub use canonical::{Canonical, canonical, digest_text};
+pub use canonical::{Canonical, canonical, digest_text, key_at};
 pub use params::trace_id;
 
 use std::{cell::Cell, fmt, ops::BitOr};

@@ -18,6 +18,7 @@ mod suite {
     pub(crate) mod labels;
     pub(crate) mod launch;
     pub(crate) mod not_read;
+    pub(crate) mod policy;
     pub(crate) mod properties;
     pub(crate) mod refusals;
     pub(crate) mod run;

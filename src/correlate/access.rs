@@ -133,6 +133,7 @@ impl Correlator {
             outside: false,
             run_id: row.run_id,
             pid: 0,
+            own: false,
         });
     }
 }

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::{
-    Call, Clocks, Contact, HttpFacts, Mark, NONE, Operation, Run, Servers, Sighting, SourceFacts, Strand, Stray,
-    Streams, Told,
+    Call, Clocks, Contact, DeclaredKeys, HttpFacts, Mark, NONE, Operation, Run, Servers, Sighting, SourceFacts, Strand,
+    Stray, Streams, Told,
 };
 use crate::{
     event::SourceId,
@@ -49,6 +49,8 @@ pub struct Case {
     pub stray: Stray,
     /// Event streams that carry messages of no call.
     pub streams: Streams,
+    /// Keys of requests, where the operator says that they stand.
+    pub declared_keys: DeclaredKeys,
     /// What holds somewhere in it.
     pub anywhere: Anywhere,
     /// Every event by its place, if it was asked for.
@@ -64,8 +66,8 @@ pub struct Anywhere {
     pub unread: bool,
     /// The log of an outside service is among the sources.
     pub service_log: bool,
-    /// Bytes of a contact went out, or may have, that belongs to no call.
-    pub attempt_outside_calls: bool,
+    /// Bytes of a contact with the outside went out, or may have, that belongs to no call.
+    pub reach_outside_calls: bool,
 }
 
 impl Anywhere {
@@ -76,6 +78,13 @@ impl Anywhere {
 }
 
 impl Case {
+    /// Notes again what depends on which contacts are with the outside.
+    pub fn note_reach(&mut self) {
+        let mut outside = self.runs.iter().flat_map(|run| &run.contacts).chain(&self.loose);
+        let reach = outside.any(|contact| self.contacts[*contact as usize].is_reach());
+        self.anywhere.reach_outside_calls = reach;
+    }
+
     /// The name behind a symbol.
     pub fn name(&self, symbol: Symbol) -> &str {
         self.symbols.name(symbol)

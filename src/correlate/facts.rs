@@ -400,12 +400,19 @@ pub struct Contact {
     pub run_id: Option<Symbol>,
     /// Process that its record names; 0 where none.
     pub pid: u32,
+    /// It went to an endpoint of the operator: whatever it did there, it is no reach.
+    pub own: bool,
 }
 
 impl Contact {
     /// Whether bytes went out, or may have.
     pub fn is_attempt(&self) -> bool {
         self.stage >= ReachStage::Attempted
+    }
+
+    /// Whether it is one, and went to the outside.
+    pub fn is_reach(&self) -> bool {
+        self.is_attempt() && !self.own
     }
 }
 

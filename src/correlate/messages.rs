@@ -69,6 +69,7 @@ impl Correlator {
             .copied()
             .filter(|_| self.case.strands[strand as usize].sessions.len() == 1);
         let call = self.open_call(strand, id, method, target, direction, seen, witness, mark);
+        self.note_key(request, mark.origin, args);
         let facts = &mut self.case.calls[call as usize];
         facts.args = args;
         facts.pairs = request.pairs;

@@ -18,6 +18,7 @@ mod finish;
 mod fit;
 mod ground;
 mod hops;
+mod keys;
 mod lane;
 mod merge;
 mod messages;
@@ -47,6 +48,7 @@ pub use facts::{
     RpcId, Run, Seen, Sighting, SourceFacts, Strand, StrandEvent, StrandFact, ToolFacts, ToolsFacts, Transport,
 };
 
+pub use keys::{DeclaredKeys, KeyPaths};
 pub use servers::Servers;
 pub use steps::{BEHIND_WORK, ONE_ACTION};
 pub use stray::{Hop, Stray};
@@ -175,6 +177,9 @@ pub struct Correlator {
     work: Vec<Timestamp>,
     /// Sources with a crash that nothing tells the time of.
     crashed: Vec<Mark>,
+    /// Files that a kernel trace shows being written.
+    written: Vec<Mark>,
+    keys: KeyPaths,
     lane: Lane,
     /// Each event leaves a row in the trail.
     keeps_trail: bool,
@@ -183,6 +188,11 @@ pub struct Correlator {
 }
 
 impl Correlator {
+    /// A correlator that looks for keys at these places.
+    pub fn with_keys(keys: KeyPaths) -> Self {
+        Self { keys, ..Self::default() }
+    }
+
     /// Begins the next source. Sources must come in their stable order, numbered from 0.
     pub fn begin(&mut self, meta: &SourceMeta<'_>) {
         let source = u32::try_from(self.case.sources.len()).expect("fewer than 2^32 sources");

@@ -79,9 +79,14 @@ impl Correlator {
             run: NONE,
             call: bound.map_or(NONE, |(call, _)| call),
             bound: bound.map_or(Basis::Absent, |(_, basis)| basis),
-            outside: bound.is_none() && self.is_own_log(event, reach) && self.open_calls(strand).is_empty(),
+            // What names a call belongs to one, whether this log has it or not.
+            outside: bound.is_none()
+                && reach.call.id.is_none()
+                && self.is_own_log(event, reach)
+                && self.open_calls(strand).is_empty(),
             run_id: self.intern(event.keys.run),
             pid: event.keys.pid.unwrap_or(0),
+            own: false,
         };
         self.case.contacts.push(contact);
         index

@@ -214,6 +214,7 @@ impl Correlator {
         if remark.kind == RemarkKind::FileWritten {
             // No call of another record is named, and every program writes files: only its time counts.
             self.lane.stray(mark.at);
+            self.note_written(mark);
             return;
         }
         let strand = self.strand(event, mark);

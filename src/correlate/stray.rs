@@ -134,6 +134,8 @@ pub struct Stray {
     work: Vec<Timestamp>,
     /// Sources in which a program crashed at a time that is not told.
     crashed: Vec<Mark>,
+    /// Files that a kernel trace shows being written, by their time on the common clock; those without stand first.
+    written: Vec<(Option<Timestamp>, Mark)>,
 }
 
 impl Stray {
@@ -152,6 +154,19 @@ impl Stray {
         let (from, to) = (from.0.saturating_sub(SKEW), to.0.saturating_add(SKEW));
         let first = self.work.partition_point(|begin| begin.0 < from);
         self.work.get(first).is_some_and(|begin| begin.0 <= to)
+    }
+
+    /// A file that a kernel trace shows being written in a window of time, or at a time that cannot be compared. Without
+    /// a window it may be any.
+    pub fn written_within(&self, window: Option<(Timestamp, Timestamp)>) -> Option<Mark> {
+        let untimed = self.written.first().filter(|(at, _)| at.is_none() || window.is_none());
+        let within = || {
+            let (from, to) = window?;
+            let from = Some(Timestamp(from.0.saturating_sub(SKEW + NEAR)));
+            let next = self.written.get(self.written.partition_point(|(at, _)| *at < from))?;
+            (next.0 <= Some(Timestamp(to.0.saturating_add(SKEW)))).then_some(next)
+        };
+        untimed.or_else(within).map(|(_, mark)| *mark)
     }
 
     /// Where other sources than `own` record that a program crashed, without its time.
@@ -225,6 +240,18 @@ impl Lane {
 }
 
 impl Correlator {
+    /// Notes that a file was written. Of writes that follow one another closely, or have no time, the first is kept.
+    pub(super) fn note_written(&mut self, mark: Mark) {
+        let follows = |last: &Mark| match (last.at, mark.at) {
+            (Some(last), Some(at)) => (0..=NEAR).contains(&at.0.saturating_sub(last.0)),
+            (last, at) => last == at,
+        };
+        let last = self.written.last().filter(|last| last.origin.source == mark.origin.source);
+        if !last.is_some_and(follows) {
+            self.written.push(mark);
+        }
+    }
+
     /// Collects what is left when everything is joined and bound.
     pub(super) fn gather_stray(&mut self) {
         let events = || self.case.strands.iter().flat_map(|strand| &strand.events);
@@ -256,9 +283,17 @@ impl Correlator {
             ),
             work,
             crashed: self.crashed.clone(),
+            written: self.written(),
             longest: words.iter().map(|span| span.to.0.saturating_sub(span.from.0)).max().unwrap_or(0),
             words,
         };
+    }
+
+    fn written(&self) -> Vec<(Option<Timestamp>, Mark)> {
+        let timed = self.written.iter().map(|mark| (self.case.on_common_clock(*mark), *mark));
+        let mut written: Vec<_> = timed.collect();
+        written.sort_unstable_by_key(|(at, mark)| (*at, mark.origin));
+        written
     }
 
     fn span_at(&self, mark: Mark) -> Option<Span> {

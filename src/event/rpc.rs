@@ -1,5 +1,7 @@
 //! JSON-RPC messages, reduced to what correlation and judging ask about.
 
+use std::fmt;
+
 use super::{Direction, Id};
 
 /// A JSON-RPC message seen on one hop.
@@ -102,7 +104,7 @@ pub struct Digest(pub u128);
 pub struct Pairs(pub [u32; 4]);
 
 /// A JSON-RPC request.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Request<'a> {
     /// Its id.
     pub id: Id<'a>,
@@ -112,6 +114,8 @@ pub struct Request<'a> {
     pub target: Option<&'a str>,
     /// Digest of what makes two requests the same: method, target and canonical arguments.
     pub args: Option<Digest>,
+    /// The arguments as they were sent, where they stand once.
+    pub arguments: Option<&'a str>,
     /// Pairs of the arguments.
     pub pairs: Pairs,
     /// Revision: `_meta["io.modelcontextprotocol/protocolVersion"]`, or the proposal of `initialize`.
@@ -128,6 +132,26 @@ pub struct Request<'a> {
     pub idempotency_key: Option<Digest>,
     /// `params.task` is present (2025-11-25).
     pub as_task: bool,
+}
+
+/// Without the arguments: they may be long, and hold what nobody should print.
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("id", &self.id)
+            .field("method", &self.method)
+            .field("target", &self.target)
+            .field("args", &self.args)
+            .field("pairs", &self.pairs)
+            .field("revision", &self.revision)
+            .field("client", &self.client)
+            .field("state", &self.state)
+            .field("has_input_responses", &self.has_input_responses)
+            .field("trace", &self.trace)
+            .field("idempotency_key", &self.idempotency_key)
+            .field("as_task", &self.as_task)
+            .finish()
+    }
 }
 
 /// A JSON-RPC notification.

@@ -294,6 +294,23 @@ fn query_value(value: &str) -> Digest {
     canonical(&text).map_or_else(|_| plain(&text), |canonical| canonical.digest)
 }
 
+/// Digest of the key at a JSON Pointer (RFC 6901) into arguments: a text that is not empty and no mask, or an integer.
+/// Arguments that are passed as a JSON text are what it holds.
+pub fn key_at(arguments: &str, pointer: &str) -> Option<Digest> {
+    let mut value: serde_json::Value = serde_json::from_str(arguments).ok()?;
+    if let Some(inner) = value.as_str().filter(|inner| inner.starts_with('{')) {
+        value = serde_json::from_str(inner).ok()?;
+    }
+    let key = value.pointer(pointer)?;
+    match key {
+        serde_json::Value::String(text) if !text.is_empty() && !is_mask(text) => Some(digest_text(text)),
+        serde_json::Value::Number(number) if !number.is_f64() => {
+            Some(digest_bytes(b'N', number.to_string().as_bytes()))
+        }
+        _ => None,
+    }
+}
+
 /// Names under which an idempotency key is passed: `idempotency_key`, `idempotencyKey`, `Idempotency-Key`, `client_token`, `request_token`.
 fn is_idempotency_key(key: &str) -> bool {
     let plain: String = key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
@@ -372,6 +389,18 @@ mod tests {
             exact_digest(r#"{"a":[1,"x",2.5,true,null]}"#).expect("valid"),
             digest(r#"{"a":[1,"x",2.5,true,null]}"#)
         );
+    }
+
+    #[test]
+    fn a_key_stands_where_its_pointer_says() {
+        let key = |text, pointer| key_at(text, pointer);
+        assert_eq!(key(r#"{"a":{"b/c":["x","k-1"]}}"#, "/a/b~1c/1"), Some(digest_text("k-1")));
+        assert_eq!(key(r#""{\"key\":\"k-1\"}""#, "/key"), Some(digest_text("k-1")));
+        assert_ne!(key(r#"{"key":7}"#, "/key"), None);
+        for text in [r#"{"key":""}"#, r#"{"key":"***"}"#, r#"{"key":null}"#, r#"{"key":{}}"#, r#"{"keys":"k-1"}"#, "{"]
+        {
+            assert_eq!(key(text, "/key"), None, "{text}");
+        }
     }
 
     #[test]

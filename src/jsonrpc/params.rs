@@ -25,6 +25,7 @@ pub(super) struct Params<'a> {
     args: Option<Digest>,
     /// Nobody knows the arguments from what was written: something was taken out of them, or they are there twice.
     masked: bool,
+    arguments: Option<&'a str>,
     pairs: Pairs,
     revision: Option<&'a str>,
     client: Option<&'a str>,
@@ -44,6 +45,7 @@ impl<'a> Params<'a> {
             method,
             target: self.target,
             args: self.args.or_else(|| self.no_arguments(method)),
+            arguments: self.arguments,
             pairs: self.pairs,
             revision: self.revision,
             client: self.client,
@@ -113,6 +115,7 @@ impl<'a> Visitor<'a> for ParamsSeed<'_, 'a> {
         }
         if let Some(raw) = arguments.filter(|raw| raw.get() != "null") {
             let canonical = canonical(raw.get()).map_err(|_| M::Error::custom("arguments that cannot be read"))?;
+            params.arguments = Some(raw.get()).filter(|_| !params.masked);
             params.masked |= canonical.masked;
             params.args = Some(canonical.digest).filter(|_| !params.masked);
             params.pairs = canonical.pairs;

@@ -9,6 +9,7 @@ pub mod doc;
 pub mod finding;
 pub mod inputs;
 pub mod outcome;
+pub mod policy;
 pub mod reach;
 pub mod restart;
 pub mod retry;
@@ -25,6 +26,7 @@ pub use condition::{Condition, Spots};
 pub use doc::Doc;
 pub use finding::{Confidence, FINDING_RULES, Finding, FindingRule, Severity};
 pub use outcome::{Layer, Outcome};
+pub use policy::{Assumption, Policy, Terms};
 pub use reach::{ReachVerdict, Target};
 pub use restart::{RESTART_RULES, RestartRule};
 pub use retry::{Caution, Helps, Opinion, RETRY_RULES, RetryRule};
@@ -184,9 +186,10 @@ impl Totals {
 /// How many calls are judged in one piece of parallel work.
 const CHUNK: usize = 4096;
 
-/// Judges a case. `keep` says which calls the report lists; all are counted.
-pub fn judge(case: &Case, keep: impl Fn(&CallVerdict) -> bool + Sync) -> Verdicts {
-    let runs: Vec<RunFacts<'_>> = (0..case.runs.len()).into_par_iter().map(|run| RunFacts::new(case, run)).collect();
+/// Judges a case under what the operator declares. `keep` says which calls the report lists; all are counted.
+pub fn judge(case: &Case, terms: &Terms, keep: impl Fn(&CallVerdict) -> bool + Sync) -> Verdicts {
+    let run = |run| RunFacts::new(case, run).under(terms);
+    let runs: Vec<RunFacts<'_>> = (0..case.runs.len()).into_par_iter().map(run).collect();
     let others = call::Others::of(case, &runs);
     let indices: Vec<u32> = (0..u32::try_from(case.calls.len()).unwrap_or(u32::MAX)).collect();
     let chunks: Vec<(Totals, Vec<(u32, CallVerdict)>)> = indices
@@ -219,6 +222,6 @@ pub fn judge(case: &Case, keep: impl Fn(&CallVerdict) -> bool + Sync) -> Verdict
     verdicts.runs = runs.par_iter().map(|facts| run::judge_run(facts)).collect();
     verdicts.operations =
         case.operations.iter().map(|operation| call::judge_operation(case, &runs, operation)).collect();
-    verdicts.findings = finding::judge_findings(case, &runs, &verdicts);
+    verdicts.findings = finding::judge_findings(case, terms, &runs, &verdicts);
     verdicts
 }

@@ -2,9 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Answer, CallFacts, Evidence, Milestones, Outcome, Place, RunFacts, call::Truth, retry};
+use super::{
+    Answer, CallFacts, Evidence, Milestones, Outcome, Place, RunFacts,
+    call::Truth,
+    policy::{self, Assumption},
+    retry,
+};
 use crate::{
-    correlate::{Basis, Case, Contact, ContactKind},
+    correlate::{Basis, Case, Contact, ContactKind, Seen},
     event::{ReachSource, ReachStage, Witness},
     symbol::Symbol,
 };
@@ -35,6 +40,8 @@ pub struct ReachVerdict {
     pub targets: Vec<Target>,
     /// The records.
     pub evidence: Vec<Evidence>,
+    /// What it takes from the policy.
+    pub assumptions: Vec<Assumption>,
 }
 
 /// How strong a contact's record is.
@@ -50,7 +57,24 @@ pub(super) fn basis(contact: &Contact) -> Basis {
 
 /// Reach of a call.
 pub(super) fn call_reach(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Milestones) -> ReachVerdict {
-    let contacts: Vec<&Contact> = facts.contacts.iter().copied().filter(|contact| contact.is_attempt()).collect();
+    let mut reach = reach_in_call(facts, outcome, milestones);
+    if let Some(run) = facts.run {
+        policy::add(&mut reach.assumptions, own(run, facts.contacts.iter().copied()));
+    }
+    reach
+}
+
+/// The endpoints that were left out because they are not outside by the policy.
+pub(super) fn own<'c>(
+    run: &RunFacts<'c>,
+    contacts: impl Iterator<Item = &'c Contact>,
+) -> impl Iterator<Item = &'c Assumption> {
+    let terms = run.terms;
+    contacts.filter(|contact| contact.is_attempt()).filter_map(move |contact| terms?.own(contact))
+}
+
+fn reach_in_call(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Milestones) -> ReachVerdict {
+    let contacts: Vec<&Contact> = facts.contacts.iter().copied().filter(|contact| contact.is_reach()).collect();
     if !contacts.is_empty() {
         return reached(facts.case, &contacts);
     }
@@ -58,27 +82,47 @@ pub(super) fn call_reach(facts: &CallFacts<'_>, outcome: Outcome, milestones: &M
         return no(Vec::new(), Basis::Inferred);
     }
     if let Some(run) = facts.run
-        && run.unattributed.is_empty()
-        && let Some(evidence) = covered(run, facts)
+        && !run.unattributed.iter().any(|contact| contact.is_reach())
     {
-        return no(vec![evidence], Basis::Witnessed);
+        if let Some(evidence) = covered(run, facts) {
+            return no(vec![evidence], Basis::Witnessed);
+        }
+        if let Some((evidence, assumption)) = recorded_whole(run, facts) {
+            return ReachVerdict { assumptions: vec![assumption.clone()], ..no(vec![evidence], Basis::SelfReported) };
+        }
     }
     unknown()
 }
 
+/// A source that records every contact by the policy, and in which the server tells of the call's receipt and its end.
+fn recorded_whole<'c>(run: &RunFacts<'c>, facts: &CallFacts<'c>) -> Option<(Evidence, &'c Assumption)> {
+    let terms = run.terms?;
+    let own = |ends: &[Seen]| {
+        let rows = facts.seen.iter().filter(|row| row.witness == Witness::Server && ends.contains(&row.seen));
+        rows.map(|row| row.mark.origin).collect::<Vec<_>>()
+    };
+    let (received, ended) = (own(&[Seen::Received]), own(&[Seen::Responded, Seen::HandlerDone]));
+    received.into_iter().find_map(|from| {
+        let assumption = terms.complete(from.source)?;
+        let to = *ended.iter().find(|to| to.source == from.source && **to > from)?;
+        let role = "the log, which records every contact, shows none between the call's receipt and its end";
+        Some((Evidence { role: role.into(), place: Place::Absent { from, to } }, assumption))
+    })
+}
+
 /// Reach of a run outside any call.
 pub(super) fn run_reach(facts: &RunFacts<'_>) -> ReachVerdict {
-    let contacts: Vec<&Contact> = facts
-        .run
-        .contacts
-        .iter()
-        .map(|contact| &facts.case.contacts[*contact as usize])
-        .filter(|contact| contact.is_attempt() && contact.outside)
-        .collect();
+    let mut reach = reach_outside_calls(facts);
+    policy::add(&mut reach.assumptions, own(facts, facts.contacts()));
+    reach
+}
+
+fn reach_outside_calls(facts: &RunFacts<'_>) -> ReachVerdict {
+    let contacts: Vec<&Contact> = facts.contacts().filter(|contact| contact.is_reach() && contact.outside).collect();
     if !contacts.is_empty() {
         return reached(facts.case, &contacts);
     }
-    if !facts.unattributed.is_empty() {
+    if facts.unattributed.iter().any(|contact| contact.is_reach()) {
         return unknown();
     }
     if let Some(mark) = facts.nothing_started() {
@@ -106,11 +150,12 @@ fn covered(run: &RunFacts<'_>, facts: &CallFacts<'_>) -> Option<Evidence> {
 }
 
 fn no(evidence: Vec<Evidence>, basis: Basis) -> ReachVerdict {
-    ReachVerdict { answer: Answer::No, basis, targets: Vec::new(), evidence }
+    ReachVerdict { answer: Answer::No, basis, targets: Vec::new(), evidence, assumptions: Vec::new() }
 }
 
 fn unknown() -> ReachVerdict {
-    ReachVerdict { answer: Answer::Unknown, basis: Basis::Absent, targets: Vec::new(), evidence: Vec::new() }
+    let (targets, evidence, assumptions) = (Vec::new(), Vec::new(), Vec::new());
+    ReachVerdict { answer: Answer::Unknown, basis: Basis::Absent, targets, evidence, assumptions }
 }
 
 fn reached(case: &Case, contacts: &[&Contact]) -> ReachVerdict {
@@ -138,5 +183,6 @@ fn reached(case: &Case, contacts: &[&Contact]) -> ReachVerdict {
         basis: contacts.iter().map(|contact| basis(contact)).max().unwrap_or(Basis::SelfReported),
         targets: order.iter().filter_map(|target| targets.remove(target)).collect(),
         evidence: evidence.collect(),
+        assumptions: Vec::new(),
     }
 }

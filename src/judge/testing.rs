@@ -2,7 +2,7 @@
 
 use bumpalo::Bump;
 
-use super::{CallVerdict, Verdicts, judge};
+use super::{CallVerdict, Terms, Verdicts, judge};
 use crate::{
     assemble::Assembler,
     correlate::{Case, Correlator, SourceMeta},
@@ -19,7 +19,7 @@ pub(crate) fn judged(sources: &[&str]) -> (Case, Verdicts) {
 /// The same for sources of which something is known beforehand.
 pub(crate) fn judged_with(sources: &[(&str, SourceMeta<'_>)]) -> (Case, Verdicts) {
     let case = correlated(sources);
-    let verdicts = judge(&case, |verdict: &CallVerdict| !verdict.outcome.is_success());
+    let verdicts = judge(&case, &Terms::default(), |verdict: &CallVerdict| !verdict.outcome.is_success());
     (case, verdicts)
 }
 

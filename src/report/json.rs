@@ -33,12 +33,18 @@ impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let wire = &self.0;
         let selection = wire.selection();
-        let mut document = serializer.serialize_struct("Report", 9 + usize::from(selection.is_some()))?;
+        let policy = wire.policy();
+        let optional = usize::from(selection.is_some()) + usize::from(policy.is_some());
+        let mut document = serializer.serialize_struct("Report", 9 + optional)?;
         document.serialize_field("schema", &SCHEMA)?;
         document.serialize_field("tool", &TOOL)?;
         match &selection {
             Some(selection) => document.serialize_field("selection", selection)?,
             None => document.skip_field("selection")?,
+        }
+        match &policy {
+            Some(policy) => document.serialize_field("policy", policy)?,
+            None => document.skip_field("policy")?,
         }
         document.serialize_field("sources", &Lazy(|| wire.sources()))?;
         document.serialize_field("runs", &Lazy(|| wire.runs()))?;

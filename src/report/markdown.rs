@@ -230,11 +230,24 @@ impl Paper {
             self.line(format!("- {}: {}: {}", row.fate, code_span(&row.path), markdown(&row.reason)));
         }
         self.rest(coverage.not_read.rest("input"));
+        self.policy(coverage);
         if !coverage.unexplained.is_empty() {
             self.head("Records from which nothing was learned");
         }
         for (place, words) in &coverage.unexplained {
             self.line(format!("- {}: {}", code_span(place), code_span(words)));
+        }
+    }
+
+    fn policy(&mut self, coverage: &Coverage) {
+        let Some((path, _)) = &coverage.policy else { return };
+        self.line("");
+        self.line(format!("Judged under the policy {}.", code_span(path)));
+        if !coverage.unused.is_empty() {
+            self.line("");
+        }
+        for (place, why) in &coverage.unused {
+            self.line(format!("- Not used: {}: {}.", code_span(place), markdown(why)));
         }
     }
 
@@ -256,6 +269,9 @@ impl Paper {
     fn inputs(&mut self, view: &View) {
         self.head("Tool and inputs");
         self.line(format!("- {} {}", wire::TOOL.name, wire::TOOL.version));
+        if let Some((path, sha256)) = &view.coverage.policy {
+            self.line(format!("- Policy {} SHA-256 {}", code_span(path), code_span(sha256)));
+        }
         for row in view.coverage.sources.shown.iter().filter(|row| !row.sha256.is_empty()) {
             self.line(format!("- {} SHA-256 {}", code_span(&row.path), code_span(&row.sha256)));
         }

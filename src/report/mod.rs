@@ -37,7 +37,7 @@ use view::View;
 use crate::{
     correlate::Case,
     event::Origin,
-    judge::{CallVerdict, Verdicts},
+    judge::{CallVerdict, Verdicts, policy::Unused},
     notice::NoticeKind,
     source::{LineNumbers, Skipped},
     time::Timestamp,
@@ -75,6 +75,16 @@ pub struct SourceInfo {
     pub unexplained: u64,
     /// Where records begin that may have several lines.
     pub lines: LineNumbers,
+}
+
+impl SourceInfo {
+    /// The path, with the path inside an archive.
+    pub fn whole_path(&self) -> String {
+        match &self.member {
+            Some(member) => format!("{}!{member}", self.path),
+            None => self.path.clone(),
+        }
+    }
 }
 
 /// One kind of trouble in one source.
@@ -132,6 +142,17 @@ pub struct Unexplained {
     pub quote: String,
 }
 
+/// The policy under which was judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyInfo {
+    /// Path as given.
+    pub path: String,
+    /// SHA-256 of the file, hexadecimal.
+    pub sha256: String,
+    /// What of it did not apply.
+    pub unused: Vec<Unused>,
+}
+
 /// What the report shows.
 #[derive(Clone, Debug, Default)]
 pub struct ReportOptions {
@@ -143,6 +164,8 @@ pub struct ReportOptions {
     pub digests: bool,
     /// The records from which nothing was learned, if they are wanted.
     pub unexplained: Option<Vec<Unexplained>>,
+    /// The policy under which was judged.
+    pub policy: Option<PolicyInfo>,
 }
 
 /// Everything a renderer needs. Complete before any renderer runs.

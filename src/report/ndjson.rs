@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     Renderer, Report, Style,
-    wire::{self, SCHEMA, Selection, TOOL, Tool, Wire},
+    wire::{self, Policy, SCHEMA, Selection, TOOL, Tool, Wire},
 };
 
 /// See [`Renderer::doc`].
@@ -22,7 +22,7 @@ pub(super) const RENDERER: Renderer = Renderer {
 fn render(report: &Report<'_>, _: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut out = io::BufWriter::new(out);
     let wire = Wire::new(report);
-    line(&mut out, "report", &Head { schema: SCHEMA, tool: TOOL, selection: wire.selection() })?;
+    line(&mut out, "report", &Head { schema: SCHEMA, tool: TOOL, selection: wire.selection(), policy: wire.policy() })?;
     lines(&mut out, "source", wire.sources())?;
     lines(&mut out, "run", wire.runs())?;
     lines(&mut out, "call", wire.calls())?;
@@ -40,6 +40,8 @@ struct Head {
     tool: Tool,
     #[serde(skip_serializing_if = "Option::is_none")]
     selection: Option<Selection>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<Policy>,
 }
 
 /// A piece with its type in front.

@@ -188,6 +188,7 @@ impl Page {
             self.text(Tone::Doubt, "  ", 4, &format!("{}: {}: {}", row.fate, row.path, row.reason));
         }
         self.rest(coverage.not_read.rest("input"));
+        self.policy(coverage);
         if !coverage.unexplained.is_empty() {
             self.head("Records from which nothing was learned");
         }
@@ -196,6 +197,15 @@ impl Page {
             for line in at_most(paragraph(&first, 4, words, self.width), QUOTE_LINES, self.width) {
                 self.put(Tone::Faint, &line);
             }
+        }
+    }
+
+    fn policy(&mut self, coverage: &Coverage) {
+        if let Some((path, _)) = &coverage.policy {
+            self.text(Tone::Plain, "  ", 4, &format!("Judged under the policy {path}."));
+        }
+        for (place, why) in &coverage.unused {
+            self.text(Tone::Doubt, "  ", 4, &format!("Not used: {place}: {why}."));
         }
     }
 

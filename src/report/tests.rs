@@ -52,7 +52,7 @@ fn read_with(options: ReportOptions, texts: &[&str]) -> Read {
         });
     }
     let case = correlator.link();
-    let verdicts = judge::judge(&case, |verdict| options.calls.keeps(verdict));
+    let verdicts = judge::judge(&case, &judge::Terms::default(), |verdict| options.calls.keeps(verdict));
     Read { case, verdicts, sources, texts: texts.iter().map(|text| (*text).to_owned()).collect(), options }
 }
 

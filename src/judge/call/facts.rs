@@ -3,7 +3,10 @@
 use crate::{
     correlate::{AnswerKind, Author, Call, Case, Contact, HttpFacts, Mark, Seen, Sighting, ToolFacts},
     event::{Direction, PhaseEvent, Witness, is_effect_free},
-    judge::{Evidence, RunFacts},
+    judge::{
+        Evidence, RunFacts,
+        policy::{Assumption, Effect, Grant, KeyTerm, KeyUse},
+    },
 };
 
 /// Effect class of a method.
@@ -52,8 +55,10 @@ pub struct CallFacts<'c> {
     pub contacts: Vec<&'c Contact>,
     /// Its HTTP side.
     pub http: Option<&'c HttpFacts>,
-    /// Effect class.
+    /// Effect class: of its method, or as the operator declares it.
     pub class: EffectClass,
+    /// What the operator declares about its tool.
+    pub grant: Option<&'c Grant>,
 }
 
 impl<'c> CallFacts<'c> {
@@ -66,6 +71,12 @@ impl<'c> CallFacts<'c> {
         } else {
             effect_class(method)
         };
+        let grant = run.and_then(|run| run.terms?.of_call(index));
+        let class = match grant.and_then(|grant| grant.effect.as_ref()) {
+            Some((Effect::None, _)) => EffectClass::None,
+            Some((Effect::Absorbing, _)) => EffectClass::Absorbing,
+            Some((Effect::Accumulating, _)) | None => class,
+        };
         Self {
             case,
             run,
@@ -77,7 +88,23 @@ impl<'c> CallFacts<'c> {
             contacts: case.contacts_of(index).collect(),
             http: case.http(call),
             class,
+            grant,
         }
+    }
+
+    /// The effect that the operator declares, as long as no record contradicts it.
+    pub fn declared(&self) -> Option<(Effect, &'c Assumption)> {
+        self.grant?.effect.as_ref().map(|(effect, assumption)| (*effect, assumption))
+    }
+
+    /// That the tool changes nothing on the host of its server.
+    pub fn nothing_local(&self) -> Option<&'c Assumption> {
+        self.grant?.nothing_local.as_ref()
+    }
+
+    /// Its key, where the operator says that it stands, and the use of it.
+    pub fn declared_key(&self) -> Option<(&'c KeyTerm, KeyUse)> {
+        self.run?.terms?.key_of(self.case, self.index)
     }
 
     /// Whether any witness saw this.

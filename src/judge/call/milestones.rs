@@ -5,9 +5,9 @@ use super::{
     told::role_of,
 };
 use crate::{
-    correlate::{Call, Contact, Mark, Seen},
+    correlate::{AnswerKind, Call, Contact, Mark, Seen},
     event::Witness,
-    judge::{Evidence, Outcome, retry},
+    judge::{Evidence, Outcome, policy::Effect, retry},
 };
 
 /// The four values of a milestone.
@@ -114,10 +114,12 @@ pub(super) fn grounds(facts: &CallFacts<'_>, outcome: Outcome) -> Grounds {
     });
     let refusal = refused.then(|| Evidence::seen("shows that it was refused before it was dispatched", end(facts)));
     let unreached = unsent.clone().or(refusal);
+    let idle = retry::nothing_done(facts, outcome)
+        .then(|| Evidence::seen("shows the end of a call in whose time nothing was done", end(facts)));
     Grounds {
         sent: Ground { proven: sent, excluded: unsent.clone() },
         reached: Ground { proven: dispatched.clone().or_else(|| applied.clone()), excluded: unreached.clone() },
-        effected: Ground { proven: applied, excluded: unreached.filter(|_| dispatched.is_none()) },
+        effected: Ground { proven: applied, excluded: unreached.filter(|_| dispatched.is_none()).or(idle) },
         acked: Ground { proven: acked, excluded: unsent },
     }
 }
@@ -176,17 +178,21 @@ fn applied(contact: &Contact) -> bool {
     contact.result.is_some() && (200..300).contains(&contact.status) && !contact.refused
 }
 
+/// By the word of the operator, every success of the tool is an effect.
+fn succeeded_with_effect(facts: &CallFacts<'_>) -> bool {
+    let accumulates = facts.declared().is_some_and(|(effect, _)| effect == Effect::Accumulating);
+    accumulates && facts.call.answer.kind == AnswerKind::Result && answer_is_servers(facts.call)
+}
+
 /// Executions proven and possible: dispatches, not attempts at contact.
 pub(super) fn effects(facts: &CallFacts<'_>, milestones: &Milestones) -> (u32, u32) {
-    if facts.class == EffectClass::None || milestones.reached == Truth::False {
+    if facts.class == EffectClass::None || milestones.reached == Truth::False || milestones.effected == Truth::False {
         return (0, 0);
     }
     let posts = facts.http.map_or(1, |http| u32::from(http.posts.max(1)));
     let hidden = facts.seen.iter().filter(|row| matches!(row.seen, Seen::HiddenRetry | Seen::ForwardedAgain)).count();
     let hi = posts + u32::try_from(hidden).unwrap_or(0);
-    let lo = u32::from(
-        milestones.effected == Truth::True
-            && facts.attempts().any(|contact| applied(contact) && retry::writes(facts.case, contact)),
-    );
-    (lo, hi)
+    let wrote = || facts.attempts().any(|contact| applied(contact) && retry::writes(facts.case, contact));
+    let lo = succeeded_with_effect(facts) || milestones.effected == Truth::True && wrote();
+    (u32::from(lo), hi)
 }

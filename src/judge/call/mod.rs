@@ -31,7 +31,9 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::{
-    Evidence, Layer, Outcome, ReachVerdict, RunFacts, outcome, reach,
+    Evidence, Layer, Outcome, ReachVerdict, RunFacts, outcome,
+    policy::{self, Assumption},
+    reach,
     retry::{self, Opinion},
 };
 use crate::{
@@ -133,7 +135,14 @@ impl Others {
 
 /// What the attempts of an operation say: a call's verdict is the most cautious one among all that are not proven
 /// unreached. An attempt is not its own judge, so the second one is kept, too.
-struct Deciders(Vec<[Option<(u32, Opinion)>; 2]>);
+struct Deciders(Vec<Decided>);
+
+#[derive(Default)]
+struct Decided {
+    most: [Option<(u32, Opinion)>; 2],
+    /// What the opinions about all of them take from the policy: without it, another one might decide.
+    assumptions: Vec<Assumption>,
+}
 
 impl Deciders {
     /// Judges each attempt of each operation once.
@@ -143,26 +152,31 @@ impl Deciders {
 
     /// The first of the most cautious attempts beside a call.
     fn beside(&self, case: &Case, call: u32) -> Option<&(u32, Opinion)> {
-        let operation = *case.operation_of.get(&call)?;
-        self.0[operation as usize].iter().flatten().find(|(attempt, _)| *attempt != call)
+        self.about(case, call)?.most.iter().flatten().find(|(attempt, _)| *attempt != call)
+    }
+
+    fn about(&self, case: &Case, call: u32) -> Option<&Decided> {
+        self.0.get(*case.operation_of.get(&call)? as usize)
     }
 }
 
 /// The first of the most cautious attempts, and the first of the most cautious among the rest.
-fn deciders(case: &Case, runs: &[RunFacts<'_>], operation: &Operation) -> [Option<(u32, Opinion)>; 2] {
-    let [mut first, mut second]: [Option<(u32, Opinion)>; 2] = [None, None];
+fn deciders(case: &Case, runs: &[RunFacts<'_>], operation: &Operation) -> Decided {
+    let mut decided = Decided::default();
+    let [first, second] = &mut decided.most;
     for attempt in &operation.attempts {
         let facts = facts_of(case, runs, *attempt);
         let Some(opinion) = if_reached(&facts) else { continue };
+        policy::add(&mut decided.assumptions, &opinion.assumptions);
         let beats =
             |known: &Option<(u32, Opinion)>| known.as_ref().is_none_or(|known| opinion.verdict > known.1.verdict);
-        if beats(&first) {
-            second = first.replace((*attempt, opinion));
-        } else if beats(&second) {
-            second = Some((*attempt, opinion));
+        if beats(first) {
+            *second = first.replace((*attempt, opinion));
+        } else if beats(second) {
+            *second = Some((*attempt, opinion));
         }
     }
-    [first, second]
+    decided
 }
 
 /// The opinion about an attempt that is not proven unreached.
@@ -188,10 +202,13 @@ fn operation_opinion(
     {
         own = retry::possibly_the_same(own, &facts_of(case, runs, other), kinship);
     }
-    match others.deciders.beside(case, facts.index) {
+    let assumed = own.assumptions.clone();
+    let opinion = match others.deciders.beside(case, facts.index) {
         Some((decider, opinion)) if opinion.verdict > own.verdict => {
             opinion.clone().of_another_attempt(&facts_of(case, runs, *decider))
         }
         _ => own,
-    }
+    };
+    let all = others.deciders.about(case, facts.index).map_or(&[][..], |decided| &decided.assumptions);
+    opinion.assuming(&assumed).assuming(all)
 }

@@ -9,6 +9,7 @@ use crate::{
     correlate::{Case, Operation},
     judge::{
         RunFacts, outcome,
+        policy::{self, Assumption, Effect},
         retry::{self, Opinion},
     },
 };
@@ -24,6 +25,8 @@ pub struct OperationVerdict {
     pub duplicate: &'static str,
     /// The attempts after the first.
     pub retries: Vec<RetryVerdict>,
+    /// What it takes from the policy.
+    pub assumptions: Vec<Assumption>,
 }
 
 /// What is to be said of an attempt after the first.
@@ -44,6 +47,8 @@ pub struct RetryVerdict {
 /// Judges an operation.
 pub(in crate::judge) fn judge_operation(case: &Case, runs: &[RunFacts<'_>], operation: &Operation) -> OperationVerdict {
     let mut verdicts = Vec::new();
+    let mut assumptions = Vec::new();
+    let mut absorbing = true;
     for call in &operation.attempts {
         let facts = facts_of(case, runs, *call);
         let outcome = outcome::outcome(&facts);
@@ -52,9 +57,14 @@ pub(in crate::judge) fn judge_operation(case: &Case, runs: &[RunFacts<'_>], oper
         // What was turned away before any work is no execution that could have doubled another one.
         let turned_away = own.rule == retry::REJECTED_BEFORE_WORK || retry::turned_away(&facts, outcome);
         let effects = if turned_away { (0, 0) } else { effects(&facts, &milestones) };
+        policy::add(&mut assumptions, &own.assumptions);
+        absorbing &= facts.declared().is_some_and(|(effect, _)| effect == Effect::Absorbing);
         verdicts.push((*call, outcome, effects, own, retry_origin(&facts)));
     }
-    let effects = verdicts.iter().fold((0, 0), |sum, verdict| (sum.0 + verdict.2.0, sum.1 + verdict.2.1));
+    let all = verdicts.iter().map(|verdict| verdict.2);
+    let sum = all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    // By the word of the operator, an equal call adds nothing.
+    let effects = if absorbing { (sum.0.min(1), sum.1.min(1)) } else { sum };
     let repeated_after_success = verdicts.windows(2).any(|pair| pair[0].1.is_success());
     let duplicate = match effects {
         (lo, _) if lo >= 2 && !repeated_after_success => "certain",
@@ -63,9 +73,12 @@ pub(in crate::judge) fn judge_operation(case: &Case, runs: &[RunFacts<'_>], oper
     };
     let retries = verdicts
         .windows(2)
-        .map(|pair| retry_verdict(&pair[0].3, pair[0].2, pair[1].0, pair[1].2, pair[1].4.clone()))
+        .map(|pair| {
+            let added = if absorbing { (0, 0) } else { pair[1].2 };
+            retry_verdict(&pair[0].3, pair[0].2, pair[1].0, added, pair[1].4.clone())
+        })
         .collect();
-    OperationVerdict { attempts: operation.attempts.clone(), effects, duplicate, retries }
+    OperationVerdict { attempts: operation.attempts.clone(), effects, duplicate, retries, assumptions }
 }
 
 fn retry_verdict(

@@ -59,7 +59,8 @@ fn plain(case: &Case, runs: &[RunFacts<'_>], index: u32) -> Option<Plain> {
         && call.state_given == 0
         && run.is_plain()
         && !case.contacts_of.contains_key(&index)
-        && !case.operation_of.contains_key(&index);
+        && !case.operation_of.contains_key(&index)
+        && run.terms.and_then(|terms| terms.of_call(index)).is_none();
     simple.then_some(Plain {
         method: call.method,
         asked_as: call.asked_as,

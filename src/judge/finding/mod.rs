@@ -11,6 +11,7 @@ mod call_timed_out;
 mod client_misreport;
 mod clock_skew;
 mod contested_id;
+mod contradicted_declaration;
 mod discovery_reach;
 mod duplicate_effect;
 mod evidence_gap;
@@ -42,7 +43,7 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::{Evidence, Place, Proof, RunFacts, RunVerdict, Verdicts, call::last_event, doc::Doc, run::Answer};
+use super::{Evidence, Place, Proof, RunFacts, RunVerdict, Terms, Verdicts, call::last_event, doc::Doc, run::Answer};
 use crate::{
     correlate::{AnswerKind, Call, Case, Mark, StrandEvent, StrandFact},
     event::{Direction, PhaseEvent},
@@ -136,6 +137,8 @@ pub struct FindingRule {
 pub struct Scene<'s, 'c> {
     /// The case.
     pub case: &'c Case,
+    /// What the operator declares.
+    pub terms: &'s Terms,
     /// Facts of its runs.
     pub runs: &'s [RunFacts<'c>],
     /// Verdicts so far: runs, kept calls, operations.
@@ -237,6 +240,7 @@ pub static FINDING_RULES: &[&FindingRule] = &[
     &client_misreport::RULE,
     &clock_skew::RULE,
     &contested_id::RULE,
+    &contradicted_declaration::RULE,
     &discovery_reach::RULE,
     &duplicate_effect::RULE,
     &evidence_gap::RULE,
@@ -267,8 +271,8 @@ pub static FINDING_RULES: &[&FindingRule] = &[
 const SHOWN: usize = 100;
 
 /// Runs all finding rules; the most severe and surest findings come first, then by place.
-pub(super) fn judge_findings(case: &Case, runs: &[RunFacts<'_>], verdicts: &Verdicts) -> Vec<Finding> {
-    let scene = Scene { case, runs, verdicts };
+pub(super) fn judge_findings(case: &Case, terms: &Terms, runs: &[RunFacts<'_>], verdicts: &Verdicts) -> Vec<Finding> {
+    let scene = Scene { case, terms, runs, verdicts };
     let found = FINDING_RULES.par_iter().flat_map_iter(|rule| {
         let mut own = Vec::new();
         (rule.check)(&scene, &mut own);

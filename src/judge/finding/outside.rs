@@ -95,7 +95,7 @@ fn contacts<'c>(facts: &RunFacts<'c>, part: Part) -> Vec<(&'c Contact, bool)> {
             };
             if of_part == part {
                 found.extend(
-                    case.contacts_of(*index).filter(|contact| contact.is_attempt()).map(|contact| (contact, true)),
+                    case.contacts_of(*index).filter(|contact| contact.is_reach()).map(|contact| (contact, true)),
                 );
             }
         }
@@ -105,7 +105,7 @@ fn contacts<'c>(facts: &RunFacts<'c>, part: Part) -> Vec<(&'c Contact, bool)> {
         .contacts
         .iter()
         .map(|index| &case.contacts[*index as usize])
-        .filter(|contact| contact.is_attempt())
+        .filter(|contact| contact.is_reach())
         .collect();
     if !loose.is_empty() {
         let lines = Lines::of(facts);

@@ -78,14 +78,15 @@ const NEAR: u32 = 64;
 fn in_arguments(scene: &Scene<'_, '_>, groups: &mut Groups) {
     let mut failed: FxHashMap<Rest, (u64, u32)> = FxHashMap::default();
     for (index, call) in scene.calls() {
-        if call.idempotency_key == 0 || call.pairs.len() < 2 {
+        let own = key_of(scene, index, call);
+        if own == 0 || call.pairs.len() < 2 {
             continue;
         }
         let rests = rests(call, server(scene, call));
         let earlier = rests.iter().find_map(|rest| {
             let (key, earlier) = failed.get(rest)?;
             let near = call.pairs.len() > 2 || index - earlier <= NEAR;
-            (*key != call.idempotency_key && near).then_some(*earlier)
+            (*key != own && near).then_some(*earlier)
         });
         if let Some(earlier) = earlier {
             groups
@@ -96,9 +97,18 @@ fn in_arguments(scene: &Scene<'_, '_>, groups: &mut Groups) {
             if call.answer.kind == AnswerKind::Result {
                 failed.remove(&rest);
             } else {
-                failed.insert(rest, (call.idempotency_key, index));
+                failed.insert(rest, (own, index));
             }
         }
+    }
+}
+
+/// The key by its name, else where the policy says, if that is a member by itself: members are what is compared.
+fn key_of(scene: &Scene<'_, '_>, index: u32, call: &Call) -> u64 {
+    let declared = || scene.terms.of_call(index)?.key.as_ref().filter(|key| key.pointer.matches('/').count() == 1);
+    match call.idempotency_key {
+        0 if declared().is_some() => scene.case.declared_key(call),
+        key => key,
     }
 }
 

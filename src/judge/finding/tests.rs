@@ -7,7 +7,7 @@ use crate::{
     correlate::{Case, Mark, NONE, SourceMeta},
     event::{Origin, SourceId, Witness},
     judge::{
-        Confidence, Place, RESTART_RULES, RETRY_RULES, RunFacts, Verdicts,
+        Confidence, Place, RESTART_RULES, RETRY_RULES, RunFacts, Terms, Verdicts,
         finding::judge_findings,
         judge,
         testing::{correlated, judged, judged_with},
@@ -579,7 +579,7 @@ fn a_secret_is_named_by_its_place_only() {
     silent("secret-in-log", &[&log]);
     let mut case = correlated(&[(&log, SourceMeta::default())]);
     (case.sources[0].secrets, case.sources[0].first_secret) = (2, Some(case.strands[0].last.origin));
-    let verdicts = judge(&case, |_| true);
+    let verdicts = judge(&case, &Terms::default(), |_| true);
     assert_eq!(only("secret-in-log", &verdicts).2, "Secrets stand in this log, in 2 records.");
 }
 
@@ -682,7 +682,7 @@ fn evidence_that_is_missing() {
 
     let mut case = correlated(&[(&server, SourceMeta::default())]);
     case.sources[0].lossy = true;
-    let (severity, _, claim) = only("evidence-gap", &judge(&case, |_| true));
+    let (severity, _, claim) = only("evidence-gap", &judge(&case, &Terms::default(), |_| true));
     assert_eq!(severity, Severity::Medium);
     assert!(claim.starts_with("Data was lost in 1 source"), "{claim}");
 }
@@ -729,7 +729,7 @@ fn a_fold_of_few_changes_nothing() {
     assert_eq!(fold(rule, vec![finding()]).len(), 1);
     let case = Case::default();
     let runs: [RunFacts<'_>; 0] = [];
-    assert!(judge_findings(&case, &runs, &Verdicts::default()).is_empty());
+    assert!(judge_findings(&case, &Terms::default(), &runs, &Verdicts::default()).is_empty());
 }
 
 /// A record of a tap on standard input and output, at a second of one minute.

@@ -25,8 +25,9 @@ fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
         .calls
         .iter()
         .any(|index| matches!(facts.case.calls[*index as usize].answer.kind, AnswerKind::None | AnswerKind::Task));
-    let exit = facts.exited.filter(|exit| !exit.wrapper && facts.unattributed.is_empty())?;
-    if facts.case.anywhere.attempt_outside_calls {
+    let unattributed = facts.unattributed.iter().any(|contact| contact.is_reach());
+    let exit = facts.exited.filter(|exit| !exit.wrapper && !unattributed)?;
+    if facts.case.anywhere.reach_outside_calls {
         return None;
     }
     if let Some(trace) = facts.trace {

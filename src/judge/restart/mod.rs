@@ -5,7 +5,7 @@ mod nothing_started;
 mod open_life;
 mod reach_outside_calls;
 
-use super::{Opinion, RunFacts, doc::Doc};
+use super::{Opinion, RunFacts, doc::Doc, reach};
 
 /// A rule about restarts.
 #[derive(Debug)]
@@ -26,5 +26,11 @@ pub static RESTART_RULES: &[&RestartRule] =
 
 /// The restart verdict of a run.
 pub(super) fn restart(facts: &RunFacts<'_>) -> Opinion {
-    RESTART_RULES.iter().find_map(|rule| (rule.check)(facts)).unwrap_or_else(|| open_life::opinion(facts))
+    let opinion =
+        RESTART_RULES.iter().find_map(|rule| (rule.check)(facts)).unwrap_or_else(|| open_life::opinion(facts));
+    let case = facts.case;
+    let of_server = facts.server().map_or(&[][..], |server| case.servers.outside(server));
+    let outside = of_server.iter().chain(&case.loose).map(|contact| &case.contacts[*contact as usize]);
+    let left_out: Vec<_> = reach::own(facts, facts.contacts().chain(outside)).collect();
+    opinion.assuming(left_out)
 }

@@ -33,14 +33,13 @@ fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
 }
 
 fn outside_calls<'c>(facts: &RunFacts<'c>) -> impl Iterator<Item = &'c Contact> {
-    let case = facts.case;
-    let contacts = facts.run.contacts.iter().map(|index| &case.contacts[*index as usize]);
-    contacts.filter(|contact| contact.is_attempt() && contact.outside)
+    facts.contacts().filter(|contact| contact.is_reach() && contact.outside)
 }
 
 /// Contacts outside calls of other recorded runs of the same server.
 fn other_runs<'c>(facts: &RunFacts<'c>) -> Vec<&'c Contact> {
     let Some(server) = facts.server() else { return Vec::new() };
     let case = facts.case;
-    case.servers.outside(server).iter().map(|index| &case.contacts[*index as usize]).collect()
+    let contacts = case.servers.outside(server).iter().map(|index| &case.contacts[*index as usize]);
+    contacts.filter(|contact| contact.is_reach()).collect()
 }

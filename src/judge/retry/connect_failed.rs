@@ -27,6 +27,10 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
         return None;
     }
     let proof = Proof::seen("shows that the contact failed to connect", failed.attempt);
-    let condition = "the tool takes no other step, at any service or on its own host";
-    Some(Opinion::safe_if(RULE.id, condition, "Its contact with the outside failed to connect.", Helps::Yes, proof))
+    let condition = match facts.nothing_local() {
+        Some(_) => "the tool takes no other step at any service",
+        None => "the tool takes no other step, at any service or on its own host",
+    };
+    let reason = "Its contact with the outside failed to connect.";
+    Some(Opinion::safe_if(RULE.id, condition, reason, Helps::Yes, proof).with_local(facts))
 }

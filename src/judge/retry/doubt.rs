@@ -6,8 +6,9 @@
 //! or tells of something that no call accounts for, it does not.
 
 use super::{
-    Attempt, CallFacts, Caution, Opinion, Outcome, Refusal, hinted_read_only, idempotency_key, input_required,
-    invalid_arguments, not_sent, refusal, refusal::window, task_started, unknown_tool,
+    Attempt, CallFacts, Caution, Opinion, Outcome, Refusal, declared_absorbing, declared_key, declared_none,
+    hinted_read_only, idempotency_key, input_required, invalid_arguments, not_sent, refusal, refusal::window,
+    task_started, unknown_tool,
 };
 use crate::{
     correlate::Hop,
@@ -148,6 +149,9 @@ static BY_NAME: &[&str] = &[unknown_tool::RULE.id, invalid_arguments::RULE.id, n
 /// Rules that do not say that the request was not executed: executing it twice does no harm, or something else is to
 /// be sent.
 static WHATEVER_RAN: &[&str] = &[
+    declared_none::RULE.id,
+    declared_absorbing::RULE.id,
+    declared_key::RULE.id,
     idempotency_key::RULE.id,
     hinted_read_only::RULE.id,
     hinted_read_only::SUCCESS.id,

@@ -44,12 +44,13 @@ fn succeeded_later(facts: &CallFacts<'_>) -> bool {
         later.method == facts.call.method
             && later.direction == facts.call.direction
             && later.args == facts.call.args
+            && later.target == facts.call.target
             && later.answer.kind == AnswerKind::Result
     })
 }
 
 /// What is refused for its form fails again as it is; what broke, or came too early, may succeed.
-fn helps(attempt: &Attempt<'_, '_>) -> Helps {
+pub(super) fn helps(attempt: &Attempt<'_, '_>) -> Helps {
     let answer = &attempt.facts.call.answer;
     match attempt.outcome {
         outcome if outcome.is_success() || succeeded_later(attempt.facts) => Helps::AlreadyDone,

@@ -1,7 +1,7 @@
 //! The server's tool list calls the tool read-only or idempotent: a hint, and so never more than a condition.
 
 use super::{Attempt, Doc, Helps, Opinion, RetryRule};
-use crate::judge::{Evidence, Outcome};
+use crate::judge::{Evidence, Outcome, policy::Effect};
 
 /// For calls that succeeded.
 pub(super) static SUCCESS: RetryRule = RetryRule {
@@ -28,7 +28,9 @@ const DOC: Doc = Doc {
 
 fn check(attempt: &Attempt<'_, '_>, applies: bool, rule: &'static str) -> Option<Opinion> {
     let facts = attempt.facts;
-    let (tool, list) = facts.tool().filter(|_| applies)?;
+    // The operator knows better.
+    let denied = facts.declared().is_some_and(|(effect, _)| effect == Effect::Accumulating);
+    let (tool, list) = facts.tool().filter(|_| applies && !denied)?;
     let contradicted = facts.contacts.iter().any(|contact| contact.is_attempt() && super::writes(facts.case, contact));
     if contradicted || !(tool.read_only || tool.idempotent) {
         return None;

@@ -16,7 +16,9 @@ pub(super) static RULE: RetryRule = RetryRule {
 };
 
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
-    if attempt.facts.call.idempotency_key == 0 || !attempt.may_harm() {
+    // Where the operator says where the key stands, no name tells better.
+    let declared = attempt.facts.grant.is_some_and(|grant| grant.keyed);
+    if attempt.facts.call.idempotency_key == 0 || declared || !attempt.may_harm() {
         return None;
     }
     let helps = if attempt.outcome.is_success() { Helps::AlreadyDone } else { Helps::Unknown };

@@ -10,6 +10,9 @@ mod authorization_denied;
 mod connect_failed;
 mod contested_link;
 mod covered_error;
+mod declared_absorbing;
+mod declared_key;
+mod declared_none;
 mod doubt;
 mod effect_free;
 mod elicitation_required;
@@ -44,6 +47,7 @@ use super::{
     CallFacts, Condition, Evidence, Milestones, Outcome, Proof, Spots,
     call::{EffectClass, Kinship, Truth},
     doc::Doc,
+    policy::{self, Assumption, Effect},
 };
 use crate::correlate::{Case, Contact};
 
@@ -112,6 +116,8 @@ pub struct Opinion {
     pub helps: Helps,
     /// The records.
     pub proof: Proof,
+    /// What it takes from the policy.
+    pub assumptions: Vec<Assumption>,
 }
 
 impl Opinion {
@@ -124,7 +130,8 @@ impl Opinion {
         proof: Proof,
     ) -> Self {
         debug_assert!(verdict != Caution::SafeIf, "a condition is never empty");
-        Self { verdict, rule, conditions: Vec::new(), reason: reason.into(), helps, proof }
+        let (conditions, assumptions) = (Vec::new(), Vec::new());
+        Self { verdict, rule, conditions, reason: reason.into(), helps, proof, assumptions }
     }
 
     /// `safe-if`.
@@ -136,7 +143,15 @@ impl Opinion {
         proof: Proof,
     ) -> Self {
         let conditions = vec![condition.into()];
-        Self { verdict: Caution::SafeIf, rule, conditions, reason: reason.into(), helps, proof }
+        let (verdict, assumptions) = (Caution::SafeIf, Vec::new());
+        Self { verdict, rule, conditions, reason: reason.into(), helps, proof, assumptions }
+    }
+
+    /// The same opinion, which rests on the word of the operator as well; each word once.
+    #[must_use]
+    pub(in crate::judge) fn assuming<'t>(mut self, more: impl IntoIterator<Item = &'t Assumption>) -> Self {
+        policy::add(&mut self.assumptions, more);
+        self
     }
 
     /// The same opinion under more conditions. What is not safe without them is not safe with them.
@@ -151,6 +166,16 @@ impl Opinion {
         self.verdict = Caution::SafeIf;
         self.conditions.extend(more);
         self
+    }
+
+    /// The same opinion where nothing changes on the server's host by the word of the operator. A file that was written
+    /// meanwhile may speak against it.
+    #[must_use]
+    fn with_local(self, facts: &CallFacts<'_>) -> Self {
+        match facts.nothing_local() {
+            Some(assumption) => self.assuming([assumption]).under(written_meanwhile(facts)),
+            None => self,
+        }
     }
 
     /// Whether it holds only as far as the capture lacks no other attempt, and is proven otherwise.
@@ -233,6 +258,9 @@ pub struct RetryRule {
 /// All retry rules, by precedence.
 pub static RETRY_RULES: &[&RetryRule] = &[
     &contested_link::RULE,
+    &declared_none::RULE,
+    &declared_absorbing::RULE,
+    &declared_key::RULE,
     &idempotency_key::RULE,
     &answered_behind_failure::RULE,
     &rejected_answer::RULE,
@@ -265,6 +293,7 @@ pub static RETRY_RULES: &[&RetryRule] = &[
     &no_proof::RULE,
 ];
 
+pub(super) use covered_error::nothing_done;
 pub(super) use doubt::{may_have_worked, rests_on_no_execution};
 use refusal::{AT_ONCE, Refusal, began, earlier_in_doubt, refusal, told_elsewhere, took};
 pub(super) use refusal::{refused_before_dispatch, turned_away};
@@ -283,6 +312,11 @@ static REFUSALS: [&RetryRule; 7] = [
 /// Whether an opinion rests on a refusal, under whatever conditions.
 pub(super) fn is_refusal(opinion: &Opinion) -> bool {
     opinion.verdict <= Caution::SafeIf && REFUSALS.iter().any(|rule| rule.id == opinion.rule)
+}
+
+/// Whether an opinion rests on what the operator says of the tool or of the key, whatever was executed.
+pub(super) fn is_declared(opinion: &Opinion) -> bool {
+    [&declared_none::RULE, &declared_absorbing::RULE, &declared_key::RULE].iter().any(|rule| rule.id == opinion.rule)
 }
 
 /// Whether a log that names the upstream of each request would settle an opinion.
@@ -306,6 +340,11 @@ pub(super) fn opinion(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Mile
             own.under(unseen::conditions(&attempt, rule)).under(doubt::doubts(&attempt, rule))
         }
         Caution::Unknown | Caution::Unsafe => own,
+    };
+    let own = match facts.declared() {
+        // Hints are no longer taken, and what succeeded has an effect.
+        Some((Effect::Accumulating, assumption)) if own.verdict >= Caution::Unknown => own.assuming([assumption]),
+        _ => own,
     };
     new_process::with_restart(&attempt, own)
 }
@@ -353,6 +392,13 @@ fn contact_evidence(attempt: &Attempt<'_, '_>) -> Vec<Evidence> {
         }
     }
     evidence
+}
+
+/// A file that a kernel trace shows being written while a call ran, or may have run: it may be the work of it.
+fn written_meanwhile(facts: &CallFacts<'_>) -> Vec<Condition> {
+    let mark = facts.case.stray.written_within(refusal::window(facts));
+    let text = "no file that was written in its time (first: {}) is its work";
+    mark.map(|mark| Condition::at(text, Spots::Records(vec![mark]))).into_iter().collect()
 }
 
 /// Whether the milestone says that the request was not dispatched.

@@ -34,7 +34,8 @@ pub(super) fn with_restart(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
         Needs::NewProcess(why) => {
             let reason = format!("{why}: {}", lower_first(&restart.reason));
             let helps = if launched_wrongly(run) { Helps::No } else { own.helps };
-            Opinion { reason: reason.into(), helps, ..restart.clone() }
+            // The call would not be up to the restart alone without what its own verdict assumes.
+            Opinion { reason: reason.into(), helps, ..restart.clone() }.assuming(&own.assumptions)
         }
         _ if own.verdict == Caution::Safe => {
             let condition = "the process that had it still runs and is sent it again, without a new start";

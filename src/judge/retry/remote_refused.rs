@@ -27,6 +27,11 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
         return None;
     }
     let proof = Proof::seen("shows the contact", first.attempt).with(contact_evidence(attempt));
-    let condition = "the tool takes no other step, at the service or on its own host";
-    Some(Opinion::safe_if(RULE.id, condition, "The service refused what the tool sent.", Helps::Unknown, proof))
+    let condition = match facts.nothing_local() {
+        Some(_) => "the tool takes no other step at the service",
+        None => "the tool takes no other step, at the service or on its own host",
+    };
+    let opinion =
+        Opinion::safe_if(RULE.id, condition, "The service refused what the tool sent.", Helps::Unknown, proof);
+    Some(opinion.with_local(facts))
 }

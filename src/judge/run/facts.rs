@@ -6,7 +6,7 @@ use crate::{
         AnswerKind, Call, Case, Contact, Mark, Run, Seen, Strand, StrandEvent, StrandFact, ToolsFacts, Transport,
     },
     event::{Direction, PhaseEvent, ReachSource, ReachStage, RemarkKind, SpawnFailure, TroubleKind, Witness},
-    judge::{CallFacts, Evidence, Opinion, call, restart},
+    judge::{CallFacts, Evidence, Opinion, call, policy::Terms, restart},
     symbol::Symbol,
 };
 use std::{collections::BTreeMap, sync::OnceLock};
@@ -68,6 +68,8 @@ pub struct RunFacts<'c> {
     pub tools: Option<&'c ToolsFacts>,
     /// `initialize` of this run, the last one.
     pub initialize: Option<&'c Call>,
+    /// What the operator declares.
+    pub terms: Option<&'c Terms>,
     restart: OnceLock<Opinion>,
     signs: OnceLock<Signs>,
     served: OnceLock<Served>,
@@ -101,6 +103,7 @@ impl<'c> RunFacts<'c> {
             unattributed: Vec::new(),
             tools: None,
             initialize,
+            terms: None,
             restart: OnceLock::new(),
             signs: OnceLock::new(),
             served: OnceLock::new(),
@@ -110,6 +113,12 @@ impl<'c> RunFacts<'c> {
         facts.read_contacts();
         facts.read_tools();
         facts
+    }
+
+    /// The same under what the operator declares.
+    #[must_use]
+    pub fn under(self, terms: &'c Terms) -> Self {
+        Self { terms: Some(terms), ..self }
     }
 
     fn read_events(&mut self) {
@@ -375,6 +384,12 @@ impl<'c> RunFacts<'c> {
     /// Whether sending something again needs a new process.
     pub fn needs_new_process(&self) -> bool {
         self.exited.is_some() || self.spawn_failed.is_some()
+    }
+
+    /// Contacts outside calls.
+    pub(in crate::judge) fn contacts(&self) -> impl Iterator<Item = &'c Contact> + use<'c> {
+        let case = self.case;
+        self.run.contacts.iter().map(move |contact| &case.contacts[*contact as usize])
     }
 
     pub(super) fn calls(&self) -> impl Iterator<Item = &'c Call> {

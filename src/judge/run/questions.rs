@@ -4,7 +4,11 @@ use super::facts::RunFacts;
 use crate::{
     correlate::{AnswerKind, Basis, Contact, Mark, StrandEvent, StrandFact},
     event::{PhaseEvent, RemarkKind, Witness},
-    judge::{Evidence, ReachVerdict, call, reach},
+    judge::{
+        Evidence, ReachVerdict, call,
+        policy::{self, Assumption},
+        reach,
+    },
 };
 
 /// Yes, no, or unknown.
@@ -38,12 +42,14 @@ pub struct Question {
     pub basis: Basis,
     /// Why; empty where unknown.
     pub evidence: Vec<Evidence>,
+    /// What it takes from the policy.
+    pub assumptions: Vec<Assumption>,
 }
 
 impl Question {
     fn yes(role: &'static str, mark: Mark, witness: Witness) -> Self {
         let basis = if witness == Witness::Server { Basis::SelfReported } else { Basis::Witnessed };
-        Self { answer: Answer::Yes, basis, evidence: vec![Evidence::seen(role, mark)] }
+        Self { answer: Answer::Yes, basis, evidence: vec![Evidence::seen(role, mark)], assumptions: Vec::new() }
     }
 
     /// Yes by the server's own record, by somebody else's, or by both.
@@ -53,6 +59,7 @@ impl Question {
                 answer: Answer::Yes,
                 basis: Basis::Corroborated,
                 evidence: vec![Evidence::seen(role, mark), Evidence::seen(other, beside)],
+                assumptions: Vec::new(),
             }),
             (Some((role, mark)), None) => Some(Self::yes(role, mark, Witness::Server)),
             (None, Some((role, mark))) => Some(Self::yes(role, mark, Witness::Network)),
@@ -61,11 +68,11 @@ impl Question {
     }
 
     fn no(role: &'static str, mark: Mark) -> Self {
-        Self { answer: Answer::No, basis: Basis::Witnessed, evidence: vec![Evidence::seen(role, mark)] }
+        Self { answer: Answer::No, ..Self::yes(role, mark, Witness::Network) }
     }
 
     fn unknown() -> Self {
-        Self { answer: Answer::Unknown, basis: Basis::Absent, evidence: Vec::new() }
+        Self { answer: Answer::Unknown, basis: Basis::Absent, evidence: Vec::new(), assumptions: Vec::new() }
     }
 }
 
@@ -161,21 +168,27 @@ pub(super) fn tools_listed(facts: &RunFacts<'_>) -> Question {
 }
 
 pub(super) fn reached_outside(facts: &RunFacts<'_>, outside_calls: &ReachVerdict) -> Question {
-    let in_calls = facts.run.calls.iter().flat_map(|call| facts.case.contacts_of(*call));
-    let all = facts.run.contacts.iter().map(|contact| &facts.case.contacts[*contact as usize]).chain(in_calls);
-    let contacts: Vec<&Contact> = all.filter(|contact| contact.is_attempt()).collect();
+    let all = || facts.contacts().chain(facts.run.calls.iter().flat_map(|call| facts.case.contacts_of(*call)));
+    let contacts: Vec<&Contact> = all().filter(|contact| contact.is_reach()).collect();
+    let mut question = reach_of(facts, outside_calls, &contacts);
+    policy::add(&mut question.assumptions, reach::own(facts, all()));
+    question
+}
+
+fn reach_of(facts: &RunFacts<'_>, outside_calls: &ReachVerdict, contacts: &[&Contact]) -> Question {
     if !contacts.is_empty() {
         let evidence =
             contacts.iter().map(|contact| Evidence::seen("shows a contact with the outside", contact.attempt));
         let basis = contacts.iter().map(|contact| reach::basis(contact)).max().unwrap_or(Basis::SelfReported);
-        return Question { answer: Answer::Yes, basis, evidence: evidence.collect() };
+        return Question { answer: Answer::Yes, basis, evidence: evidence.collect(), assumptions: Vec::new() };
     }
     if let Some(mark) = facts.nothing_started() {
         return Question::no("shows that the process could not be created", mark);
     }
     match outside_calls.answer {
         Answer::No => {
-            Question { answer: Answer::No, basis: Basis::Witnessed, evidence: outside_calls.evidence.clone() }
+            let evidence = outside_calls.evidence.clone();
+            Question { answer: Answer::No, basis: Basis::Witnessed, evidence, assumptions: Vec::new() }
         }
         _ => Question::unknown(),
     }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::{Desk, and_more, calls::done, plural};
 use crate::{
     event::Direction,
-    judge::{CallVerdict, Caution, Condition, Helps, Opinion, Outcome, RunVerdict},
+    judge::{Assumption, CallVerdict, Caution, Condition, Helps, Opinion, Outcome, RunVerdict},
     report::names,
     symbol::Symbol,
 };
@@ -83,6 +83,7 @@ struct Key<'v> {
     target: Option<Symbol>,
     reason: &'v str,
     conditions: &'v [Condition],
+    assumptions: &'v [Assumption],
 }
 
 /// The classes that have rows, in order.
@@ -124,7 +125,8 @@ fn concerns(desk: &Desk<'_, '_>, index: u32, verdict: &CallVerdict) -> bool {
 fn key<'v>(desk: &Desk<'_, 'v>, index: u32, verdict: &'v CallVerdict) -> Key<'v> {
     let call = &desk.report.case.calls[index as usize];
     let (reason, conditions) = (&*verdict.retry.reason, &verdict.retry.conditions[..]);
-    Key { class: class(&verdict.retry), method: call.method, target: call.target, reason, conditions }
+    let assumptions = &verdict.retry.assumptions[..];
+    Key { class: class(&verdict.retry), method: call.method, target: call.target, reason, conditions, assumptions }
 }
 
 fn class(retry: &Opinion) -> Class {
@@ -145,6 +147,9 @@ fn call_row(desk: &Desk<'_, '_>, first: u32, count: u64) -> AdviceRow {
         text = format!("only if {condition}. ");
     }
     text.push_str(&desk.names.text(&verdict.retry.reason));
+    if let Some(assumed) = desk.assumed(&verdict.retry.assumptions) {
+        let _ = write!(text, " Assumed: {assumed}.");
+    }
     let wait = desk.report.case.http(call).map(|http| http.retry_after).filter(|wait| *wait != crate::correlate::NONE);
     if let Some(wait) = wait.filter(|_| verdict.retry.verdict <= Caution::SafeIf) {
         let _ = write!(text, " Wait {} s first, as the answer asks.", wait.div_ceil(1000));
@@ -218,5 +223,9 @@ fn restart_text(desk: &Desk<'_, '_>, run: &RunVerdict) -> String {
         Caution::Unknown => "not decided".to_owned(),
         Caution::Unsafe => "not safe".to_owned(),
     };
-    format!("{verdict}. {}", desk.names.text(&run.restart.reason))
+    let mut text = format!("{verdict}. {}", desk.names.text(&run.restart.reason));
+    if let Some(assumed) = desk.assumed(&run.restart.assumptions) {
+        let _ = write!(text, " Assumed: {assumed}.");
+    }
+    text
 }

@@ -9,7 +9,7 @@ use crate::{
     correlate::NONE,
     event::PhaseEvent,
     judge::{
-        Answer, CallVerdict, Caution, Condition, Evidence, Helps, Layer, Outcome,
+        Answer, Assumption, CallVerdict, Caution, Condition, Evidence, Helps, Layer, Outcome,
         call::{EffectClass, effect_class, gave_up},
         retry::EXTERNAL_ATTEMPT,
     },
@@ -64,6 +64,8 @@ struct Key<'v> {
     reason: &'v str,
     conditions: &'v [Condition],
     reach: Answer,
+    /// What the verdicts take from the policy.
+    assumptions: [&'v [Assumption]; 2],
 }
 
 /// The listed calls with how many are like each, in order of the first.
@@ -84,6 +86,7 @@ fn groups(desk: &Desk<'_, '_>) -> Vec<(u32, u64)> {
             reason: &verdict.retry.reason,
             conditions: &verdict.retry.conditions,
             reach: verdict.reach.answer,
+            assumptions: [&verdict.retry.assumptions, &verdict.reach.assumptions],
         };
         let slot = *known.entry(key).or_insert(groups.len());
         match groups.get_mut(slot) {
@@ -146,6 +149,13 @@ pub(in crate::report) fn reason(desk: &Desk<'_, '_>, index: u32, verdict: &CallV
         Helps::AlreadyDone => done(desk, index, verdict),
         Helps::Yes | Helps::Unknown => "",
     });
+    if let Some(assumed) = desk.assumed(&verdict.retry.assumptions) {
+        let _ = write!(text, " Assumed: {assumed}.");
+    }
+    let of_reach = verdict.reach.assumptions.iter().filter(|known| !verdict.retry.assumptions.contains(known));
+    if let Some(assumed) = desk.assumed(of_reach) {
+        let _ = write!(text, " Assumed for the reach: {assumed}.");
+    }
     let facts: Vec<&str> = verdict.conflicts.iter().map(|(fact, _)| *fact).collect();
     if !facts.is_empty() {
         let _ = write!(text, " Witnesses contradict each other: {}.", facts.join(", "));

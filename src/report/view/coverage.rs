@@ -32,6 +32,10 @@ pub(in crate::report) struct Coverage {
     pub(in crate::report) not_read: Rows<NotReadRow>,
     /// What was lost, if anything.
     pub(in crate::report) loss: Option<&'static str>,
+    /// The policy: its path and hash.
+    pub(in crate::report) policy: Option<(String, String)>,
+    /// What of it did not apply: place, and why.
+    pub(in crate::report) unused: Vec<(String, String)>,
     /// Records from which nothing was learned, place and words, if they were asked for.
     pub(in crate::report) unexplained: Vec<(String, String)>,
 }
@@ -75,6 +79,8 @@ pub(super) fn coverage(desk: &Desk<'_, '_>) -> Coverage {
         Loss::Detail => Some("Details of some records could not be read."),
         Loss::None => None,
     };
+    let policy = desk.report.options.policy.as_ref();
+    let unused = policy.map_or(&[][..], |policy| &policy.unused);
     let records = sources.iter().map(|source| source.records).sum();
     Coverage {
         summary: format!("{} of {}", plural(records, "record"), plural(sources.len() as u64, "source")),
@@ -85,6 +91,8 @@ pub(super) fn coverage(desk: &Desk<'_, '_>) -> Coverage {
         },
         not_read: not_read(desk),
         loss,
+        policy: policy.map(|policy| (desk.names.path(&policy.path), policy.sha256.clone())),
+        unused: unused.iter().map(|row| (desk.names.path(&row.place), desk.names.text(&row.why))).collect(),
         unexplained: unexplained.iter().map(|row| (desk.spot(row.origin), desk.names.whole(&row.quote))).collect(),
     }
 }

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use crate::{
     correlate::{Case, Mark},
     event::Origin,
-    judge::{Evidence, Place},
+    judge::{Assumption, Evidence, Place},
     symbol::Symbol,
 };
 
@@ -256,6 +256,14 @@ impl Desk<'_, '_> {
             Place::Absent { from, to } => (from, format!("{} to {}", self.spot(from), self.places().number(to)), false),
         };
         Cite { place, role: self.names.text(&piece.role), quotable, quote: None, origin }
+    }
+
+    /// What a verdict takes from the policy, as a list of clauses with their lines.
+    fn assumed<'t>(&self, known: impl IntoIterator<Item = &'t Assumption>) -> Option<String> {
+        let clause =
+            |known: &Assumption| format!("{} ({})", self.names.text(&known.text), self.names.path(&known.place));
+        let clauses: Vec<String> = known.into_iter().map(clause).collect();
+        (!clauses.is_empty()).then(|| clauses.join("; "))
     }
 
     pub(super) fn places(&self) -> Places<'_, '_> {

@@ -198,8 +198,10 @@ fn have(count: u64) -> &'static str {
 /// `reached outside: yes, 2 contacts with A and B`.
 fn reached(desk: &Desk<'_, '_>, facts: &RunFacts<'_>, verdict: &RunVerdict) -> String {
     let answer = verdict.reached_outside.answer;
+    let assumed = desk.assumed(&verdict.reached_outside.assumptions);
+    let assumed = assumed.map_or_else(String::new, |assumed| format!(", assumed that {assumed}"));
     if answer != Answer::Yes {
-        return format!("reached outside: {}", answer.name());
+        return format!("reached outside: {}{assumed}", answer.name());
     }
     let contacts = contacts(facts.case, facts.run);
     let mut targets: Vec<Target> = Vec::new();
@@ -213,7 +215,8 @@ fn reached(desk: &Desk<'_, '_>, facts: &RunFacts<'_>, verdict: &RunVerdict) -> S
     let more = targets.len().saturating_sub(named.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let count = plural(contacts.len() as u64, "contact");
-    format!("reached outside: yes, {count} with {}{more}", named.join(if more.is_empty() { " and " } else { ", " }))
+    let named = named.join(if more.is_empty() { " and " } else { ", " });
+    format!("reached outside: yes, {count} with {named}{more}{assumed}")
 }
 
 /// What was contacted: by its name, or as the service that wrote a log without naming itself.
@@ -243,11 +246,11 @@ impl Target {
     }
 }
 
-/// The contacts of a run, in and outside calls, of which bytes went out or may have.
+/// The contacts of a run with the outside, in and outside calls, of which bytes went out or may have.
 pub(super) fn contacts<'c>(case: &'c Case, run: &Run) -> Vec<&'c Contact> {
     let outside = run.contacts.iter().map(|contact| &case.contacts[*contact as usize]);
     let inside = run.calls.iter().flat_map(|call| case.contacts_of(*call));
-    outside.chain(inside).filter(|contact| contact.is_attempt()).collect()
+    outside.chain(inside).filter(|contact| contact.is_reach()).collect()
 }
 
 fn answers(facts: &RunFacts<'_>, verdict: &RunVerdict) -> [String; 4] {

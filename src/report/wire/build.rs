@@ -1,6 +1,9 @@
 //! The pieces of the report, in order, each made when it is asked for.
 
-use super::{Call, Coverage, Finding, Operation, Run, Selection, Source, Totals, call, evidence::listed, run, source};
+use super::{
+    Call, Coverage, Finding, Operation, Policy, Run, Selection, Source, Totals, UnusedTerm, call, evidence::listed,
+    run, source,
+};
 use crate::{
     event::Origin,
     judge::CallVerdict,
@@ -36,6 +39,17 @@ impl<'a> Wire<'a> {
             runs: filter.runs,
             calls: filter.calls,
         })
+    }
+
+    /// The policy, if there is one.
+    pub(in crate::report) fn policy(&self) -> Option<Policy> {
+        let info = self.report.options.policy.as_ref()?;
+        let unused = info
+            .unused
+            .iter()
+            .map(|unused| UnusedTerm { place: self.names.path(&unused.place), reason: self.names.text(&unused.why) });
+        let (path, sha256) = (self.names.path(&info.path), info.sha256.clone());
+        Some(Policy { path, sha256, unused: unused.collect() })
     }
 
     pub(in crate::report) fn sources(&self) -> impl Iterator<Item = Source> {

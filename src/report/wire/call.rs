@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{
     Call, Conflict, Finding, Http, Milestones, Missing, Operation, OperationRetry, Retry,
     evidence::evidence,
-    run::{last_phase, reach},
+    run::{assumptions, last_phase, reach},
 };
 use crate::{
     correlate::{self, AnswerKind, Author, Case, HttpFacts, Key, Mark, NONE, RpcId, Seen},
@@ -185,6 +185,7 @@ fn retry(report: &Report<'_>, names: &Names<'_>, verdict: &CallVerdict, http: Op
         reason: names.text(&opinion.reason),
         helps: opinion.helps.name(),
         after_ms: http.map(|http| http.retry_after).filter(|after| *after != NONE),
+        assumptions: assumptions(names, &opinion.assumptions),
         evidence: evidence(report, names, opinion.proof.iter()),
     }
 }
@@ -220,6 +221,7 @@ pub(super) fn operation(report: &Report<'_>, names: &Names<'_>, index: usize, ve
         attempts: verdict.attempts.iter().map(|call| names::call(*call)).collect(),
         effects: [verdict.effects.0, verdict.effects.1],
         duplicate: verdict.duplicate,
+        assumptions: assumptions(names, &verdict.assumptions),
         retries: retries.collect(),
     }
 }

@@ -3,15 +3,15 @@
 use serde_json::{Value, json, value::to_raw_value};
 
 use super::{
-    Call, Clock, Conflict, Coverage, Ev, Exit, Finding, Http, LastPhase, Milestones, Missing, NotRead, NotRun, Notice,
-    Operation, OperationRetry, Place, Question, Reach, Restart, Retry, Run, SCHEMA, Selection, Source, TOOL, Target,
-    Tools, Totals, Unexplained,
+    Assumption, Call, Clock, Conflict, Coverage, Ev, Exit, Finding, Http, LastPhase, Milestones, Missing, NotRead,
+    NotRun, Notice, Operation, OperationRetry, Place, Policy, Question, Reach, Restart, Retry, Run, SCHEMA, Selection,
+    Source, TOOL, Target, Tools, Totals, Unexplained, UnusedTerm,
 };
 
 /// A report of every wire type with every field.
 pub(in crate::report) fn full_example() -> Value {
     json!({
-        "schema": SCHEMA, "tool": TOOL, "selection": selection(), "sources": [source()], "runs": [run()], "calls": [call()],
+        "schema": SCHEMA, "tool": TOOL, "selection": selection(), "policy": policy(), "sources": [source()], "runs": [run()], "calls": [call()],
         "operations": [operation()], "findings": [finding()], "coverage": coverage(), "totals": totals(),
     })
 }
@@ -23,6 +23,15 @@ fn text() -> String {
 fn selection() -> Selection {
     let value = || Some(text());
     Selection { run: value(), server: value(), tool: value(), since: value(), until: value(), runs: 1, calls: 1 }
+}
+
+fn policy() -> Policy {
+    let unused = vec![UnusedTerm { place: text(), reason: text() }];
+    Policy { path: text(), sha256: text(), unused }
+}
+
+fn assumptions() -> Vec<Assumption> {
+    vec![Assumption { assumption: text(), place: text() }]
 }
 
 fn place() -> Place {
@@ -67,7 +76,7 @@ fn source() -> Source {
 }
 
 fn question() -> Question {
-    Question { answer: "yes", basis: "witnessed", evidence: evidence() }
+    Question { answer: "yes", basis: "witnessed", assumptions: assumptions(), evidence: evidence() }
 }
 
 fn last_phase() -> LastPhase {
@@ -76,7 +85,7 @@ fn last_phase() -> LastPhase {
 
 fn reach() -> Reach {
     let target = Target { target: text(), kind: "service", local: false, attempts: 1, results: 0 };
-    Reach { answer: "yes", basis: "witnessed", targets: vec![target], evidence: evidence() }
+    Reach { answer: "yes", basis: "witnessed", targets: vec![target], assumptions: assumptions(), evidence: evidence() }
 }
 
 fn run() -> Run {
@@ -98,7 +107,14 @@ fn run() -> Run {
         stopped_at: Some("spawned_no_initialize"),
         deadline_owner: Some("server"),
         layer: "process",
-        restart: Restart { verdict: "safe-if", rule: "open-life", condition, reason: text(), evidence: evidence() },
+        restart: Restart {
+            verdict: "safe-if",
+            rule: "open-life",
+            condition,
+            reason: text(),
+            assumptions: assumptions(),
+            evidence: evidence(),
+        },
         tools: Some(Tools { count: 1, digest: Some(text()), names: vec![text()] }),
         reach: reach(),
         restarts: 0,
@@ -141,6 +157,7 @@ fn call() -> Call {
             reason: text(),
             helps: "unknown",
             after_ms: Some(1),
+            assumptions: assumptions(),
             evidence: evidence(),
         },
         reach: reach(),
@@ -171,6 +188,7 @@ fn operation() -> Operation {
         attempts: vec![text()],
         effects: [0, 2],
         duplicate: "possible",
+        assumptions: assumptions(),
         retries: vec![retry],
     }
 }

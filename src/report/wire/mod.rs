@@ -108,6 +108,28 @@ pub(super) struct Place {
     pub(super) byte: u64,
 }
 
+/// Something that a verdict takes from the policy.
+#[derive(Debug, Serialize)]
+pub(super) struct Assumption {
+    pub(super) assumption: String,
+    pub(super) place: String,
+}
+
+/// The policy under which was judged.
+#[derive(Debug, Serialize)]
+pub(super) struct Policy {
+    pub(super) path: String,
+    pub(super) sha256: String,
+    pub(super) unused: Vec<UnusedTerm>,
+}
+
+/// Something that the policy declares and that did not apply.
+#[derive(Debug, Serialize)]
+pub(super) struct UnusedTerm {
+    pub(super) place: String,
+    pub(super) reason: String,
+}
+
 /// A piece of evidence: a place, a searched range, or a count.
 #[derive(Debug, Serialize)]
 pub(super) struct Ev {
@@ -178,6 +200,8 @@ pub(super) struct Run {
 pub(super) struct Question {
     pub(super) answer: &'static str,
     pub(super) basis: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) assumptions: Vec<Assumption>,
     pub(super) evidence: Vec<Ev>,
 }
 
@@ -195,6 +219,8 @@ pub(super) struct Restart {
     pub(super) rule: &'static str,
     pub(super) condition: Option<String>,
     pub(super) reason: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) assumptions: Vec<Assumption>,
     pub(super) evidence: Vec<Ev>,
 }
 
@@ -213,6 +239,8 @@ pub(super) struct Reach {
     pub(super) answer: &'static str,
     pub(super) basis: &'static str,
     pub(super) targets: Vec<Target>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) assumptions: Vec<Assumption>,
     pub(super) evidence: Vec<Ev>,
 }
 
@@ -305,6 +333,8 @@ pub(super) struct Retry {
     pub(super) helps: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) after_ms: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) assumptions: Vec<Assumption>,
     pub(super) evidence: Vec<Ev>,
 }
 
@@ -343,6 +373,8 @@ pub(super) struct Operation {
     pub(super) attempts: Vec<String>,
     pub(super) effects: [u32; 2],
     pub(super) duplicate: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) assumptions: Vec<Assumption>,
     pub(super) retries: Vec<OperationRetry>,
 }
 

@@ -2,11 +2,11 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Exit, LastPhase, Question, Reach, Restart, Run, Target, Tools, evidence::evidence};
+use super::{Assumption, Exit, LastPhase, Question, Reach, Restart, Run, Target, Tools, evidence::evidence};
 use crate::{
     correlate::{Mark, ToolsFacts},
     event::PhaseEvent,
-    judge::{Opinion, ReachVerdict, RunFacts, RunVerdict, run},
+    judge::{self, Opinion, ReachVerdict, RunFacts, RunVerdict, run},
     report::{Report, names::Names, place::Places},
 };
 
@@ -17,6 +17,7 @@ pub(super) fn run(report: &Report<'_>, names: &Names<'_>, verdict: &RunVerdict) 
     let question = |question: &run::Question| Question {
         answer: question.answer.name(),
         basis: question.basis.name(),
+        assumptions: assumptions(names, &question.assumptions),
         evidence: evidence(report, names, &question.evidence),
     };
     let (first, last) = window(&facts);
@@ -66,8 +67,16 @@ fn restart(report: &Report<'_>, names: &Names<'_>, opinion: &Opinion) -> Restart
         rule: opinion.rule,
         condition: Places::whole(report, names).conditions(opinion),
         reason: names.text(&opinion.reason),
+        assumptions: assumptions(names, &opinion.assumptions),
         evidence: evidence(report, names, opinion.proof.iter()),
     }
+}
+
+/// What a verdict takes from the policy.
+pub(super) fn assumptions(names: &Names<'_>, known: &[judge::Assumption]) -> Vec<Assumption> {
+    let assumption =
+        |known: &judge::Assumption| Assumption { assumption: names.text(&known.text), place: names.path(&known.place) };
+    known.iter().map(assumption).collect()
 }
 
 /// Reach of a call or of a run.
@@ -83,6 +92,7 @@ pub(super) fn reach(report: &Report<'_>, names: &Names<'_>, verdict: &ReachVerdi
         answer: verdict.answer.name(),
         basis: verdict.basis.name(),
         targets: targets.collect(),
+        assumptions: assumptions(names, &verdict.assumptions),
         evidence: evidence(report, names, &verdict.evidence),
     }
 }

@@ -17,6 +17,7 @@ mod suite {
     pub(crate) mod growth;
     pub(crate) mod labels;
     pub(crate) mod launch;
+    pub(crate) mod metamorphic;
     pub(crate) mod not_read;
     pub(crate) mod policy;
     pub(crate) mod properties;

@@ -9,7 +9,7 @@ use super::{AnswerKind, Correlator, Mark, RpcId, SourceFacts};
 use crate::{
     event::{SourceId, Witness},
     symbol::Symbol,
-    time::{MILLISECOND, SECOND},
+    time::{DAY, MILLISECOND, SECOND},
 };
 
 /// What the clock of one source shows more than that of another, in nanoseconds: at least, and at most.
@@ -68,6 +68,18 @@ impl Clocks {
     /// Whether calls in common show how far two clocks are apart.
     pub fn compares(&self, one: SourceId, two: SourceId) -> bool {
         self.known(one.0, two.0).is_some()
+    }
+
+    /// The source whose clock the others are compared with in reports: the one with the most calls in common with others.
+    pub fn reference(&self) -> Option<SourceId> {
+        let compared = self.near.iter().map(|(source, near)| (std::cmp::Reverse(near.len()), *source));
+        compared.min().map(|(_, source)| SourceId(source))
+    }
+
+    /// What the clock of a source shows more than the one of the reference, where both bounds are known.
+    pub fn against_reference(&self, source: SourceId) -> Option<Offset> {
+        let offset = self.known(self.reference()?.0, source.0)?;
+        (offset.low > -DAY && offset.high < DAY).then_some(offset)
     }
 
     fn known(&self, one: u32, two: u32) -> Option<Offset> {
@@ -218,5 +230,6 @@ mod tests {
         clocks.learn(1, 2, Offset { low: 9, high: 12 });
         clocks.settle();
         assert!(!clocks.compares(SourceId(1), SourceId(2)), "a clock that was set tells nothing");
+        assert_eq!(clocks.reference(), Some(SourceId(2)));
     }
 }

@@ -54,7 +54,8 @@ pub(crate) fn damage(files: Vec<File>, rng: &mut Rng) -> (Vec<Found>, Damages) {
     (found, damages)
 }
 
-fn render(file: &File) -> Found {
+/// A file as it was written.
+pub(crate) fn render(file: &File) -> Found {
     let mut bytes = file.frame.0.as_bytes().to_vec();
     let mut spans = Vec::new();
     for (index, line) in file.lines.iter().enumerate() {

@@ -7,7 +7,11 @@ pub(crate) mod story;
 pub(crate) mod tell;
 pub(crate) mod truth;
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use fastrand::Rng;
 use mcp_postmortem::{
@@ -18,6 +22,7 @@ use mcp_postmortem::{
 
 use check::{Decided, Violation};
 use damage::{Damages, Found};
+use tell::File;
 use truth::World;
 
 /// A world and what is left of its evidence.
@@ -29,11 +34,24 @@ pub(crate) struct Scene {
 
 /// The world of a seed.
 pub(crate) fn scene(seed: u64) -> Scene {
-    let mut rng = Rng::with_seed(seed);
-    let world = story::tell(&mut rng);
-    let files = tell::files(&world, &mut rng);
+    let (world, files, mut rng) = told(seed, |_| {});
     let (found, damages) = damage::damage(files, &mut rng);
     Scene { world, found, damages }
+}
+
+/// The world of a seed in which something is otherwise, and all that its witnesses wrote.
+fn told(seed: u64, change: impl Fn(&mut World)) -> (World, Vec<File>, Rng) {
+    let mut rng = Rng::with_seed(seed);
+    let mut world = story::tell(&mut rng);
+    change(&mut world);
+    let files = tell::files(&world, &mut rng);
+    (world, files, rng)
+}
+
+/// The undamaged evidence of such a world.
+pub(crate) fn evidence(seed: u64, change: impl Fn(&mut World)) -> Vec<Found> {
+    let (_, files, _) = told(seed, change);
+    files.iter().map(damage::render).collect()
 }
 
 /// Writes the evidence into a folder.
@@ -49,8 +67,14 @@ pub(crate) fn write(found: &[Found], folder: &Path) {
 pub(crate) fn analysis(found: &[Found]) -> Analysis {
     let folder = tempfile::tempdir().expect("folders can be made");
     write(found, folder.path());
+    analysis_of(&[folder.path().to_owned()])
+}
+
+/// Analyzes what is under these paths.
+pub(crate) fn analysis_of(paths: &[PathBuf]) -> Analysis {
+    let paths: Vec<PathArgument> = paths.iter().map(PathArgument::new).collect();
     let options = Options { calls: CallsShown::All, ..Options::default() };
-    analyze(&[PathArgument::new(folder.path())], &options, &Silent).expect("the folder is there")
+    analyze(&paths, &options, &Silent).expect("the paths are there")
 }
 
 /// What came out of one world.

@@ -2,7 +2,7 @@
 
 use super::{Clock, Coverage, NotRead, NotRun, Notice, Place, Source, Totals, Unexplained};
 use crate::{
-    correlate::{Mark, SourceFacts},
+    correlate::{Mark, Offset, SourceFacts},
     event::{Origin, SourceId, Witness},
     notice::{Loss, NoticeKind},
     report::{
@@ -32,7 +32,7 @@ pub(super) fn source(report: &Report<'_>, names: &Names<'_>, index: usize, info:
         events: facts.map_or(0, |facts| facts.events),
         first_at: instant(facts.and_then(|facts| facts.first)),
         last_at: instant(facts.and_then(|facts| facts.last)),
-        clock: clock(info, facts),
+        clock: clock(report, index, info, facts),
         notices: info.notices.iter().map(notice).collect(),
     }
 }
@@ -52,9 +52,15 @@ pub(in crate::report) fn zone(info: &SourceInfo, facts: Option<&SourceFacts>) ->
     }
 }
 
-fn clock(info: &SourceInfo, facts: Option<&SourceFacts>) -> Clock {
+fn clock(report: &Report<'_>, index: usize, info: &SourceInfo, facts: Option<&SourceFacts>) -> Clock {
     let shift = facts.map_or(0, |facts| facts.shift);
-    Clock { zone: zone(info, facts), offset_ms: None, shift_ms: (shift != 0).then_some(shift / MILLISECOND) }
+    // Bounds stay bounds: they are rounded away from each other.
+    let rounded = |offset: Offset| [offset.low.div_euclid(MILLISECOND), -(-offset.high).div_euclid(MILLISECOND)];
+    Clock {
+        zone: zone(info, facts),
+        offset_ms: report.case.clocks.against_reference(first_of(index).source).map(rounded),
+        shift_ms: (shift != 0).then_some(shift / MILLISECOND),
+    }
 }
 
 fn notice(count: &crate::report::NoticeCount) -> Notice {

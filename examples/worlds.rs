@@ -7,7 +7,11 @@
 #[path = "../tests/worlds/mod.rs"]
 mod worlds;
 
-use std::{collections::BTreeMap, path::PathBuf, process::ExitCode};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::Parser;
 use rayon::prelude::*;
@@ -27,12 +31,15 @@ struct Arguments {
     /// Where the evidence of the shown world goes.
     #[arg(long)]
     into: Option<PathBuf>,
+    /// Writes the evidence as the witnesses wrote it, before anything was lost.
+    #[arg(long)]
+    whole: bool,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if let Some(seed) = arguments.show {
-        show(seed, arguments.into.as_deref());
+        show(seed, arguments.into.as_deref(), arguments.whole);
         return ExitCode::SUCCESS;
     }
     let seeds = arguments.seed..arguments.seed + arguments.count;
@@ -89,7 +96,7 @@ fn tell_violations(checked: &[(u64, worlds::Checked)]) -> bool {
 /// So many false claims of one kind are told.
 const SHOWN: usize = 40;
 
-fn show(seed: u64, into: Option<&std::path::Path>) {
+fn show(seed: u64, into: Option<&Path>, whole: bool) {
     let scene = worlds::scene(seed);
     println!("{:#?}\ndamage: {:?}", scene.world, scene.damages);
     for fact in &scene.world.facts {
@@ -99,6 +106,7 @@ fn show(seed: u64, into: Option<&std::path::Path>) {
         println!("{}: {}", violation.kind, violation.detail);
     }
     if let Some(folder) = into {
-        worlds::write(&scene.found, folder);
+        let found = if whole { worlds::evidence(seed, |_| {}) } else { scene.found };
+        worlds::write(&found, folder);
     }
 }

@@ -4,12 +4,12 @@
 use rustc_hash::FxHashMap;
 
 use super::{
-    AnswerKind, Call, Correlator, Mark, NONE, Seen, StrandFact,
+    AnswerKind, Call, Correlator, Mark, NONE, Seen, StrandEvent, StrandFact,
     bind::SLACK,
     windows::{Span, Windows},
 };
 use crate::{
-    event::{Direction, RemarkKind, Witness},
+    event::{Direction, RemarkKind, Witness, is_effect_free},
     symbol::Symbol,
 };
 
@@ -79,6 +79,41 @@ impl Correlator {
             }
         }
         left
+    }
+
+    /// The first receipt of each server's log that shows more of them than there are calls which may have got that far.
+    pub(super) fn surplus_receipts(&self) -> Vec<Mark> {
+        let mut receipts: FxHashMap<(u32, u32), (Mark, usize)> = FxHashMap::default();
+        for strand in &self.case.strands {
+            let own = strand.events.iter().filter(|event| self.is_receipt(event));
+            for event in own {
+                let counted = receipts.entry((strand.run, event.mark.origin.source.0)).or_insert((event.mark, 0));
+                counted.1 += 1;
+            }
+        }
+        let surplus = receipts.into_iter().filter(|((run, source), (_, count))| {
+            let calls = self.case.calls.iter().filter(|call| *run == NONE || call.run == *run);
+            calls.filter(|call| self.may_be_received(call, *source)).take(*count).count() < *count
+        });
+        let mut marks: Vec<Mark> = surplus.map(|(_, (mark, _))| Mark { at: None, ..mark }).collect();
+        marks.sort_unstable_by_key(|mark| mark.origin);
+        marks
+    }
+
+    /// A server's word that it has a request, without saying which.
+    fn is_receipt(&self, event: &StrandEvent) -> bool {
+        let harmless = event.name.is_none_or(|name| is_effect_free(self.case.name(name)));
+        event.what == StrandFact::Remark(RemarkKind::Processing) && event.witness != Witness::Client && !harmless
+    }
+
+    /// Whether a call may be one of those that a server's log has a receipt for, and has none that names it.
+    fn may_be_received(&self, call: &Call, source: u32) -> bool {
+        let turned_away = self.case.http(call).is_some_and(|http| matches!(http.status, 401 | 403 | 429));
+        call.direction == Direction::ToServer
+            && !is_effect_free(self.case.name(call.method))
+            && call.answer.kind != AnswerKind::NotSent
+            && !turned_away
+            && !self.case.sightings(call).any(|row| row.seen == Seen::Received && row.mark.origin.source.0 == source)
     }
 
     /// Whether a row has a time at which no exchange was open.
@@ -177,4 +212,33 @@ fn in_order(rows: &[PostRow], shown: &[Shown]) -> bool {
 /// Whether two statuses may be one: 0 stands for none on record.
 fn may_be(one: u16, other: u16) -> bool {
     one == other || one == 0 || other == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::testing::judged;
+
+    /// Requests that a trace shows, beside so many receipts in the log of the server.
+    fn surplus(requests: u32, receipts: u32) -> usize {
+        let asked = |id: u32| {
+            format!(
+                r#"{{"ts":"2026-07-22T14:00:0{id}.000Z","direction":"in","message":{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"pay"}}}}}}"#
+            )
+        };
+        let received = |second: u32| {
+            format!(
+                "2026-07-22 14:00:0{second},010 INFO mcp.server.lowlevel.server: Processing request of type CallToolRequest"
+            )
+        };
+        let trace: Vec<String> = (1..=requests).map(asked).collect();
+        let log: Vec<String> = (1..=receipts).map(received).collect();
+        judged(&[&trace.join("\n"), &log.join("\n")]).0.stray.posts.len()
+    }
+
+    #[test]
+    fn a_receipt_too_many_is_a_request_that_is_not_on_record() {
+        assert_eq!(surplus(2, 1), 0);
+        assert_eq!(surplus(2, 2), 0);
+        assert_eq!(surplus(2, 3), 1);
+    }
 }

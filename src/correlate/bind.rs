@@ -8,7 +8,7 @@ use super::{
     windows::{Span, Windows},
 };
 use crate::{
-    event::{Direction, PhaseEvent, ReachSource, ReachStage, RemarkKind, SourceId, Witness, is_effect_free},
+    event::{Direction, ReachSource, ReachStage, RemarkKind, SourceId, Witness, is_effect_free},
     symbol::Symbol,
     time::SECOND,
 };
@@ -23,6 +23,8 @@ struct Effectful {
     any: bool,
     /// Those to the server.
     to_server: Vec<u32>,
+    /// Handshakes of the run.
+    handshakes: Vec<u32>,
     /// The same by when they may have been open, on the clock of each source that was asked for.
     windows: FxHashMap<u32, Windows>,
     /// The sources that record their receipt.
@@ -159,7 +161,7 @@ impl Correlator {
                     let outside = contact.outside && self.log_shows_calls(&calls, &contact);
                     self.case.contacts[*index as usize].outside = outside;
                     if !outside {
-                        self.bind_contact(calls.on_clock(self, contact.attempt.origin.source), repeats, run, *index);
+                        self.bind_contact(&mut calls, repeats, run, *index);
                     }
                 }
             }
@@ -207,7 +209,9 @@ impl Correlator {
         let mut effectful = Effectful::default();
         for index in &self.case.runs[run as usize].calls {
             let call = &self.case.calls[*index as usize];
-            if is_effect_free(self.case.name(call.method)) {
+            let method = self.case.name(call.method);
+            if is_effect_free(method) {
+                effectful.handshakes.extend((method == "initialize").then_some(*index));
                 continue;
             }
             effectful.any = true;
@@ -255,8 +259,10 @@ impl Correlator {
 
     /// Binds a contact that names no call: to the one whose arguments its body repeats, else to the only call of the
     /// run that was open throughout the uncertainty of its time.
-    fn bind_contact(&mut self, calls: &Windows, repeats: &Repeats, run: u32, index: u32) {
+    fn bind_contact(&mut self, effectful: &mut Effectful, repeats: &Repeats, run: u32, index: u32) {
         let contact = self.case.contacts[index as usize];
+        let handshakes = std::mem::take(&mut effectful.handshakes);
+        let calls = effectful.on_clock(self, contact.attempt.origin.source);
         let mut repeating = repeats.of(contact.pairs, &self.case.calls);
         repeating.retain(|call| self.may_have_made(*call, run));
         let at = self.case.placed(contact.attempt).map(|at| at.0).filter(|_| !calls.untimed);
@@ -265,8 +271,9 @@ impl Correlator {
             [only] => self.was_open(only, &contact).is_none_or(|open| open != Was::Not).then_some(only),
             [] => at.filter(|_| contact.stage != ReachStage::Announced).and_then(|at| match calls.open_at(at, 0) {
                 [Some(only), None] => {
-                    let alone =
-                        self.was_open(only, &contact) == Some(Was::Certainly) && !self.may_be_an_orphans(run, &contact);
+                    let alone = self.was_open(only, &contact) == Some(Was::Certainly)
+                        && !self.may_be_an_orphans(run, &contact)
+                        && !self.connected_anew(only, &handshakes, &contact);
                     alone.then_some(only)
                 }
                 _ => None,
@@ -281,6 +288,22 @@ impl Correlator {
             let elsewhere = at.is_some_and(|at| calls.open_at(at, 0) == [None, None]);
             slot.outside = elsewhere || calls.is_empty();
         }
+        effectful.handshakes = handshakes;
+    }
+
+    /// Whether the client of a call may have begun another handshake before a contact was made: on one pipe that is
+    /// another process.
+    fn connected_anew(&self, call: u32, handshakes: &[u32], contact: &Contact) -> bool {
+        let call = &self.case.calls[call as usize];
+        let later = |other: &u32| {
+            let other = &self.case.calls[*other as usize];
+            let (Some(asked), Some(begun)) = (call.asked, other.asked) else { return false };
+            let place = self.place_on(contact.attempt.origin.source, begun);
+            other.strand == call.strand
+                && begun.origin > asked.origin
+                && self.case.placed(contact.attempt).zip(place).is_none_or(|(at, (earliest, _))| earliest <= at.0)
+        };
+        handshakes.iter().any(later)
     }
 
     /// Whether a call is one of a run's to its server that may have an effect.
@@ -308,11 +331,7 @@ impl Correlator {
         let strands = self.case.runs[run as usize].strands.iter();
         let mut events = strands.flat_map(|strand| &self.case.strands[*strand as usize].events);
         events.any(|event| {
-            let answer = matches!(
-                event.what,
-                StrandFact::Unasked { direction: Direction::ToClient, .. }
-                    | StrandFact::Step(PhaseEvent::ToolCallResponded | PhaseEvent::ToolCallDelivered)
-            );
+            let answer = matches!(event.what, StrandFact::Unasked { direction: Direction::ToClient, .. });
             let place = || self.place_on(contact.attempt.origin.source, event.mark);
             answer && self.case.placed(contact.attempt).zip(place()).is_none_or(|(at, (_, latest))| latest >= at.0)
         })

@@ -16,6 +16,8 @@ pub(super) struct View {
     endpoints: FxHashSet<Symbol>,
     /// Who recorded its calls, and when.
     witnesses: Vec<Watched>,
+    /// Who saw its process start, and how long it was watched.
+    starts: Vec<Watched>,
     window: Option<(Timestamp, Timestamp)>,
     calls: Vec<u32>,
 }
@@ -31,8 +33,11 @@ impl Correlator {
             view.names.add(&Names::of(strand));
             view.sessions.extend(&strand.sessions);
             view.endpoints.extend(strand.endpoint);
+            let window = self.case.placed(strand.first).zip(self.case.placed(strand.last));
+            if strand.saw_spawn() {
+                view.starts.push((strand.witness, window));
+            }
             if let Some(call) = strand.calls.first() {
-                let window = self.case.placed(strand.first).zip(self.case.placed(strand.last));
                 view.witnesses.push((self.case.calls[*call as usize].witness, window));
             }
             for at in [strand.first, strand.last] {
@@ -57,7 +62,7 @@ impl Correlator {
         {
             return false;
         }
-        if differ(&a.sessions, &b.sessions) {
+        if differ(&a.sessions, &b.sessions) || a.follows(b) {
             return false;
         }
         if a.calls.is_empty() || b.calls.is_empty() {
@@ -141,6 +146,12 @@ impl View {
     /// Where its window ends; behind everything where it has none.
     pub(super) fn end(&self) -> i64 {
         self.window.map_or(i64::MAX, |(_, last)| last.0)
+    }
+
+    /// Whether one kind of witness saw a process start twice, one after the other: these are two lives.
+    fn follows(&self, other: &Self) -> bool {
+        let mut pairs = self.starts.iter().flat_map(|one| other.starts.iter().map(move |two| (one, two)));
+        pairs.any(|(one, two)| one.0 == two.0 && one.1.zip(two.1).is_some_and(|(one, two)| !meet(one, two, 0)))
     }
 
     /// Whether one kind of witness has recorded calls of both, and no other view can be what joins them: two clients that

@@ -96,8 +96,12 @@ impl Correlator {
         let mut found: Vec<(&AccessRow, u32)> = Vec::new();
         let mut taken: FxHashMap<u32, Vec<&AccessRow>> = FxHashMap::default();
         for row in rows {
-            let mut fitting = calls.iter().copied().filter(|call| self.may_be_about(row, *call, told));
-            if let (Some(call), None) = (fitting.next(), fitting.next()) {
+            let mut fitting: Vec<u32> =
+                calls.iter().copied().filter(|call| self.may_be_about(row, *call, told)).collect();
+            if fitting.len() > 1 {
+                fitting.retain(|call| self.durations_agree(row, &self.case.calls[*call as usize]));
+            }
+            if let [call] = fitting[..] {
                 taken.entry(call).or_default().push(*row);
                 found.push((row, call));
             }
@@ -132,7 +136,7 @@ impl Correlator {
             let names = row
                 .mcp_name
                 .is_none_or(|name| self.case.calls[*call as usize].target.is_none_or(|target| target == name));
-            names && self.is_possible(row, *call)
+            names && self.is_possible(row, *call) && self.durations_agree(row, &self.case.calls[*call as usize])
         });
         let pairs = || rows.iter().zip(&calls).map(|((_, row), (_, call))| (*row, *call)).collect();
         (fits && most - least <= SPREAD + self.grain(rows[0].1)).then(pairs)
@@ -181,15 +185,18 @@ impl Correlator {
         let to = call.answered.and_then(|mark| self.case.placed(mark)).map_or(i64::MAX, |at| at.0);
         let slack = self.grain(row);
         let begins = row.started.map_or(end, |started| started.0);
-        // Both clocks measure one exchange: its caller waits a little longer than the hop, and not much.
-        if let (Some(took), Some(_)) = (row.took, call.answered) {
-            let waited = to.saturating_sub(from);
-            if took > waited.saturating_add(slack) || waited - took > SLACK.max(waited / 4) {
-                return false;
-            }
-        }
         let from = from.saturating_sub(slack);
         begins >= from && end <= to.saturating_add(slack) && (row.failed || end >= from)
+    }
+
+    /// Both clocks measure one exchange: its caller waits a little longer than the hop, and not much.
+    fn durations_agree(&self, row: &AccessRow, call: &Call) -> bool {
+        let place = |mark: Option<Mark>| Some(self.case.placed(mark?)?.0);
+        let (Some(took), Some(from), Some(to)) = (row.took, place(call.asked), place(call.answered)) else {
+            return true;
+        };
+        let waited = to.saturating_sub(from);
+        took <= waited.saturating_add(SLACK / 20) && waited - took <= SLACK.max(waited / 4)
     }
 
     /// A log with whole seconds places its record anywhere in that second.

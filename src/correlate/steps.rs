@@ -3,7 +3,8 @@
 use super::{AnswerFacts, AnswerKind, Author, Correlator, Mark, RAISED, RpcId, Seen, Strand, StrandFact};
 use crate::{
     event::{
-        CallKey, ContentKind, Direction, Event, PhaseEvent, Remark, RemarkKind, Step, StepDetail, Summary, Witness,
+        CallKey, ContentKind, Direction, Event, Id, PhaseEvent, Remark, RemarkKind, Step, StepDetail, Summary, Witness,
+        is_effect_free,
     },
     symbol::Symbol,
 };
@@ -102,12 +103,17 @@ impl Correlator {
         if let StepDetail::Tools { count, reason } = step.detail {
             self.tool_count(event, mark, strand, count, reason);
         }
+        let answer = step_answer(step);
         let Some(call) = self.call_of(strand, step.call, method) else {
-            let what = StrandFact::Step(step.event);
-            self.strand_event(event, mark, what, 0, None);
+            self.strand_event(event, mark, StrandFact::Step(step.event), 0, None);
+            if !is_effect_free(method) {
+                let id = if let Some(Id::Int(id)) = step.call.id { id } else { i64::MIN };
+                let error = answer.kind == AnswerKind::Error;
+                let unasked = StrandFact::Unasked { direction: Direction::ToClient, error };
+                self.strand_event(event, mark, unasked, id, None);
+            }
             return;
         };
-        let answer = step_answer(step);
         let seen = if is_delivered(step.event) { Seen::Delivered } else { Seen::Responded };
         let gave_up = self
             .case

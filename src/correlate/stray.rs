@@ -267,7 +267,9 @@ impl Correlator {
         words.sort_unstable_by_key(|span| (span.from, span.source));
         self.case.stray = Stray {
             broken: Times::of(&self.case, broken.map(|event| event.mark)),
-            posts: firsts(self.unaccounted(&self.post_rows).into_iter().chain(self.uncompared)),
+            posts: firsts(
+                self.unaccounted(&self.post_rows).into_iter().chain(self.uncompared).chain(self.surplus_receipts()),
+            ),
             orphans: firsts(self.orphans()),
             unreadable: firsts(events().filter(|event| event.what == StrandFact::Unreadable).map(|event| event.mark)),
             retold: firsts(self.retold()),

@@ -10,7 +10,7 @@ use crate::worlds;
 const WORLDS: u64 = 20_000;
 /// Of so many worlds, one may have a record without a key that is given to the wrong call: where the request of its own
 /// call is not in the capture, and a clock is off by just as much as makes it fit another.
-const PER_WRONG_LINK: u64 = 1_000;
+const PER_WRONG_LINK: u64 = 400;
 
 #[test]
 fn no_claim_is_false() {

@@ -20,7 +20,12 @@ pub(crate) fn tell(rng: &mut Rng) -> World {
         retries: rng.u8(..3),
         ids: 0,
         busy: 0,
-        habits: Habits { at_start: rng.u8(..6) == 0, progress: rng.u8(..4) == 0, behind_answer: rng.u8(..6) == 0 },
+        habits: Habits {
+            at_start: rng.u8(..6) == 0,
+            progress: rng.u8(..4) == 0,
+            behind_answer: rng.u8(..6) == 0,
+            counts_anew: rng.bool(),
+        },
         world: World {
             transport,
             gateway,
@@ -46,6 +51,8 @@ struct Habits {
     progress: bool,
     /// The server goes on working when it has answered.
     behind_answer: bool,
+    /// Each connection of the client counts its requests from zero.
+    counts_anew: bool,
 }
 
 struct Story<'r> {
@@ -161,6 +168,9 @@ impl Story<'_> {
             return (session, at);
         }
         let next = self.start(self.world.lives[session].server, at + MILLISECOND);
+        if self.habits.counts_anew {
+            self.ids = 0;
+        }
         let at = self.greet(next, at + 20 * MILLISECOND);
         (next, at + MILLISECOND)
     }

@@ -23,6 +23,7 @@ mod lane;
 mod merge;
 mod messages;
 mod open;
+mod opened;
 mod operations;
 mod orphans;
 mod place;

@@ -92,8 +92,15 @@ impl Correlator {
             }
         }
         let surplus = receipts.into_iter().filter(|((run, source), (_, count))| {
-            let calls = self.case.calls.iter().filter(|call| *run == NONE || call.run == *run);
-            calls.filter(|call| self.may_be_received(call, *source)).take(*count).count() < *count
+            let received = |call: &Call| self.may_be_received(call, *source);
+            let calls = match self.case.runs.get(*run as usize) {
+                Some(run) => {
+                    let calls = run.calls.iter().map(|call| &self.case.calls[*call as usize]);
+                    calls.filter(|call| received(call)).take(*count).count()
+                }
+                None => self.case.calls.iter().filter(|call| received(call)).take(*count).count(),
+            };
+            calls < *count
         });
         let mut marks: Vec<Mark> = surplus.map(|(_, (mark, _))| Mark { at: None, ..mark }).collect();
         marks.sort_unstable_by_key(|mark| mark.origin);

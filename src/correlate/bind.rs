@@ -3,32 +3,19 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    AnswerKind, Basis, Contact, ContactKind, Correlator, Key, Mark, NONE, Seen, StrandFact, opened::Was,
-    repeats::Repeats, windows::Windows,
+    AnswerKind, Basis, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact, effectful::Effectful,
+    opened::Was, repeats::Repeats,
 };
 use crate::{
-    event::{Direction, ReachSource, ReachStage, RemarkKind, SourceId, Witness, is_effect_free},
+    event::{Direction, ReachSource, ReachStage, RemarkKind, Witness, is_effect_free},
     symbol::Symbol,
-    time::SECOND,
+    time::{MILLISECOND, SECOND},
 };
 
 /// Two clocks of one incident may differ by this much before a window excludes a record.
 pub(super) const SLACK: i64 = SECOND;
-
-/// The calls of a run that may have an effect: looked through once for all contacts of the run.
-#[derive(Debug, Default)]
-struct Effectful {
-    /// There are some, in whatever direction.
-    any: bool,
-    /// Those to the server.
-    to_server: Vec<u32>,
-    /// Handshakes of the run.
-    handshakes: Vec<u32>,
-    /// The same by when they may have been open, on the clock of each source that was asked for.
-    windows: FxHashMap<u32, Windows>,
-    /// The sources that record their receipt.
-    received_in: FxHashSet<u32>,
-}
+/// Two records of one thing, by clocks that agree, stand this near to each other.
+pub(super) const NEAR: i64 = 50 * MILLISECOND;
 
 impl Correlator {
     pub(super) fn bind(&mut self) {
@@ -150,18 +137,18 @@ impl Correlator {
         if contacts.is_empty() {
             return;
         }
-        self.doubt_lonely_log(run, &contacts);
-        let kept = self.corroborate(contacts);
-        if kept.iter().any(|index| self.case.contacts[*index as usize].call == NONE) {
-            let mut calls = self.effectful_calls(run);
-            for index in &kept {
-                let contact = self.case.contacts[*index as usize];
-                if contact.call == NONE {
-                    let outside = contact.outside && self.log_shows_calls(&calls, &contact);
-                    self.case.contacts[*index as usize].outside = outside;
-                    if !outside {
-                        self.bind_contact(&mut calls, repeats, run, *index);
-                    }
+        // Most logs name the call of each contact: then nobody asks.
+        let mut calls = None;
+        self.doubt_lonely_log(run, &contacts, &mut calls);
+        let kept = self.corroborate(contacts, repeats);
+        for index in &kept {
+            let contact = self.case.contacts[*index as usize];
+            if contact.call == NONE {
+                let calls = calls.get_or_insert_with(|| Effectful::of(self, run));
+                let outside = contact.outside && self.log_shows_calls(calls, &contact);
+                self.case.contacts[*index as usize].outside = outside;
+                if !outside {
+                    self.bind_contact(calls, repeats, run, *index);
                 }
             }
         }
@@ -177,19 +164,12 @@ impl Correlator {
     }
 
     /// A log that shows one open call where another source shows a further one does not tell which of them made a contact.
-    fn doubt_lonely_log(&mut self, run: u32, contacts: &[u32]) {
-        let inferred = |index: &&u32| {
-            let contact = &self.case.contacts[**index as usize];
-            contact.call != NONE && contact.bound == Basis::Inferred
-        };
-        let inferred: Vec<u32> = contacts.iter().filter(inferred).copied().collect();
-        if inferred.is_empty() {
-            return;
-        }
-        let mut calls = self.effectful_calls(run);
-        for index in inferred {
-            let contact = self.case.contacts[index as usize];
-            let Some(at) = self.case.placed(contact.attempt) else { continue };
+    fn doubt_lonely_log(&mut self, run: u32, contacts: &[u32], calls: &mut Option<Effectful>) {
+        for index in contacts {
+            let contact = self.case.contacts[*index as usize];
+            let inferred = contact.call != NONE && contact.bound == Basis::Inferred;
+            let Some(at) = self.case.placed(contact.attempt).filter(|_| inferred) else { continue };
+            let calls = calls.get_or_insert_with(|| Effectful::of(self, run));
             let open = calls.on_clock(self, contact.attempt.origin.source).open_at(at.0, 0);
             let source = contact.attempt.origin.source;
             let unseen = |call: u32| {
@@ -197,30 +177,11 @@ impl Correlator {
                 call != contact.call && seen.iter().all(|row| row.mark.origin.source != source)
             };
             if open.into_iter().flatten().any(unseen) {
-                let slot = &mut self.case.contacts[index as usize];
+                let slot = &mut self.case.contacts[*index as usize];
                 slot.call = NONE;
                 slot.bound = Basis::Absent;
             }
         }
-    }
-
-    fn effectful_calls(&self, run: u32) -> Effectful {
-        let mut effectful = Effectful::default();
-        for index in &self.case.runs[run as usize].calls {
-            let call = &self.case.calls[*index as usize];
-            let method = self.case.name(call.method);
-            if is_effect_free(method) {
-                effectful.handshakes.extend((method == "initialize").then_some(*index));
-                continue;
-            }
-            effectful.any = true;
-            if call.direction == Direction::ToServer {
-                effectful.to_server.push(*index);
-            }
-            let received = self.case.seen(call).into_iter().filter(|row| row.seen == Seen::Received);
-            effectful.received_in.extend(received.map(|row| row.mark.origin.source.0));
-        }
-        effectful
     }
 
     /// "No call was open in its log" means something only if that log records calls, or there are none.
@@ -231,24 +192,24 @@ impl Correlator {
 
     /// Binds a contact that names no call: to the one whose arguments its body repeats, else to the only call of the
     /// run that was open throughout the uncertainty of its time.
-    fn bind_contact(&mut self, effectful: &mut Effectful, repeats: &Repeats, run: u32, index: u32) {
+    fn bind_contact(&mut self, calls: &mut Effectful, repeats: &Repeats, run: u32, index: u32) {
         let contact = self.case.contacts[index as usize];
-        let handshakes = std::mem::take(&mut effectful.handshakes);
-        let calls = effectful.on_clock(self, contact.attempt.origin.source);
+        let windows = calls.on_clock(self, contact.attempt.origin.source);
         let mut repeating = repeats.of(contact.pairs, &self.case.calls);
         repeating.retain(|call| self.may_have_made(*call, run));
-        let at = self.case.placed(contact.attempt).map(|at| at.0).filter(|_| !calls.untimed);
+        let at = self.case.placed(contact.attempt).map(|at| at.0).filter(|_| !windows.untimed);
+        let elsewhere = at.is_some_and(|at| windows.open_at(at, 0) == [None, None]) || windows.is_empty();
+        let alone = at.filter(|_| contact.stage != ReachStage::Announced).and_then(|at| match windows.open_at(at, 0) {
+            [only, None] => only,
+            _ => None,
+        });
         let chosen = match repeating[..] {
-            [only] if self.may_be_anothers(only, run, &contact) => None,
+            [only] if calls.may_be_an_unrecorded_ones(self, only, &contact) => None,
             [only] => self.was_open(only, &contact).is_none_or(|open| open != Was::Not).then_some(only),
-            [] => at.filter(|_| contact.stage != ReachStage::Announced).and_then(|at| match calls.open_at(at, 0) {
-                [Some(only), None] => {
-                    let alone = self.was_open(only, &contact) == Some(Was::Certainly)
-                        && !self.may_be_an_orphans(run, &contact)
-                        && !self.connected_anew(only, &handshakes, &contact);
-                    alone.then_some(only)
-                }
-                _ => None,
+            [] => alone.filter(|only| {
+                self.was_open(*only, &contact) == Some(Was::Certainly)
+                    && !calls.may_be_an_orphans(self, &contact)
+                    && !calls.connected_anew(self, *only, &contact)
             }),
             _ => self.only_holding(&repeating, &contact),
         };
@@ -257,56 +218,14 @@ impl Correlator {
             slot.call = call;
             slot.bound = Basis::Inferred;
         } else {
-            let elsewhere = at.is_some_and(|at| calls.open_at(at, 0) == [None, None]);
-            slot.outside = elsewhere || calls.is_empty();
+            slot.outside = elsewhere;
         }
-        effectful.handshakes = handshakes;
-    }
-
-    /// Whether the client of a call may have begun another handshake before a contact was made: on one pipe that is
-    /// another process.
-    fn connected_anew(&self, call: u32, handshakes: &[u32], contact: &Contact) -> bool {
-        let call = &self.case.calls[call as usize];
-        let later = |other: &u32| {
-            let other = &self.case.calls[*other as usize];
-            let (Some(asked), Some(begun)) = (call.asked, other.asked) else { return false };
-            let place = self.place_on(contact.attempt.origin.source, begun);
-            other.strand == call.strand
-                && begun.origin > asked.origin
-                && self.case.placed(contact.attempt).zip(place).is_none_or(|(at, (earliest, _))| earliest <= at.0)
-        };
-        handshakes.iter().any(later)
     }
 
     /// Whether a call is one of a run's to its server that may have an effect.
     fn may_have_made(&self, call: u32, run: u32) -> bool {
         let call = &self.case.calls[call as usize];
         call.run == run && call.direction == Direction::ToServer && !is_effect_free(self.case.name(call.method))
-    }
-
-    /// Whether a call of the run whose arguments nobody recorded may have made a contact as well as the one whose
-    /// arguments its body repeats.
-    fn may_be_anothers(&self, repeating: u32, run: u32, contact: &Contact) -> bool {
-        let target = self.case.calls[repeating as usize].target;
-        self.case.runs[run as usize].calls.iter().any(|other| {
-            let call = &self.case.calls[*other as usize];
-            *other != repeating
-                && call.args == Key::default()
-                && (call.target.is_none() || target.is_none() || call.target == target)
-                && self.may_have_made(*other, run)
-                && self.was_open(*other, contact).is_none_or(|open| open != Was::Not)
-        })
-    }
-
-    /// Whether a call whose request is not on record, but whose answer is, may have made a contact.
-    fn may_be_an_orphans(&self, run: u32, contact: &Contact) -> bool {
-        let strands = self.case.runs[run as usize].strands.iter();
-        let mut events = strands.flat_map(|strand| &self.case.strands[*strand as usize].events);
-        events.any(|event| {
-            let answer = matches!(event.what, StrandFact::Unasked { direction: Direction::ToClient, .. });
-            let place = || self.place_on(contact.attempt.origin.source, event.mark);
-            answer && self.case.placed(contact.attempt).zip(place()).is_none_or(|(at, (_, latest))| latest >= at.0)
-        })
     }
 
     /// The only one of several calls that may have made a contact. Whoever was told to come back later made none.
@@ -414,14 +333,4 @@ impl Correlator {
 
 fn of_one_source(marks: &[Mark]) -> bool {
     marks.windows(2).all(|pair| pair[0].origin.source == pair[1].origin.source)
-}
-
-impl Effectful {
-    /// The calls to the server by when they may have been open, on the clock of a source.
-    fn on_clock(&mut self, correlator: &Correlator, clock: SourceId) -> &Windows {
-        let calls = &self.to_server;
-        self.windows
-            .entry(clock.0)
-            .or_insert_with(|| Windows::new(calls.iter().map(|call| Some(correlator.open_on(clock, *call)?.span))))
-    }
 }

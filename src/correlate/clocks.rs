@@ -26,6 +26,14 @@ impl Offset {
     const NONE: Self = Self { low: 0, high: 0 };
     /// Two sources that recorded no call in common. Clocks of one incident are assumed to agree to ten seconds.
     const UNKNOWN: Self = Self { low: -10 * SECOND, high: 10 * SECOND };
+    /// Nothing is known: further than any two stamps that mean something, and near enough to be added up.
+    const ANY: Self = Self { low: i64::MIN / 4, high: i64::MAX / 4 };
+
+    /// Bounds that are not known are left open.
+    fn between(low: Option<i64>, high: Option<i64>) -> Self {
+        let within = |bound: i64| bound.clamp(Self::ANY.low, Self::ANY.high);
+        Self { low: low.map_or(Self::ANY.low, within), high: high.map_or(Self::ANY.high, within) }
+    }
 
     fn turned(self) -> Self {
         Self { low: -self.high, high: -self.low }
@@ -70,7 +78,7 @@ impl Clocks {
         self.known(one.0, two.0).is_some()
     }
 
-    /// The source whose clock the others are compared with in reports: the one with the most calls in common with others.
+    /// The source whose clock the others are compared with in reports: the one that has calls in common with most.
     pub fn reference(&self) -> Option<SourceId> {
         let compared = self.near.iter().map(|(source, near)| (std::cmp::Reverse(near.len()), *source));
         compared.min().map(|(_, source)| SourceId(source))
@@ -118,6 +126,11 @@ impl Clocks {
     /// Forgets what cannot be: a clock that was set, or calls that are not the same after all.
     fn settle(&mut self) {
         self.between.retain(|_, offset| offset.low <= offset.high);
+        let between = &self.between;
+        self.near.retain(|one, near| {
+            near.retain(|two| between.contains_key(&(*one.min(two), *one.max(two))));
+            !near.is_empty()
+        });
     }
 }
 
@@ -167,16 +180,15 @@ impl Correlator {
             }
             let Some(Some(other)) = of_id.get(&(facts.id, facts.method)).copied() else { continue };
             if self.same_call(*call, other)
-                && let Some(offset) = self.bounds(*call, other)
+                && let Some(offset) = self.bounds(*call, other, margin)
             {
-                let offset = Offset { low: offset.low - margin, high: offset.high + margin };
                 clocks.learn(first.source, second.source, offset);
             }
         }
     }
 
-    /// What one call shows of the clocks of two sources that recorded it.
-    fn bounds(&self, one: u32, two: u32) -> Option<Offset> {
+    /// What one call shows of the clocks of two sources that recorded it, give or take a margin.
+    fn bounds(&self, one: u32, two: u32, margin: i64) -> Option<Offset> {
         let (first, second) = (self.times(one), self.times(two));
         let is_server = |call: u32| self.case.calls[call as usize].witness == Witness::Server;
         let (low, high) = match (is_server(one), is_server(two)) {
@@ -185,9 +197,9 @@ impl Correlator {
             // Of two on the same side nobody is known to be first.
             _ => (second.asked.zip(first.answered), second.answered.zip(first.asked)),
         };
-        let low = low.map_or(i64::MIN / 4, |(second, first)| second - first);
-        let high = high.map_or(i64::MAX / 4, |(second, first)| second - first);
-        (low > i64::MIN / 4 || high < i64::MAX / 4).then_some(Offset { low, high })
+        let low = low.map(|(second, first)| second.saturating_sub(first).saturating_sub(margin));
+        let high = high.map(|(second, first)| second.saturating_sub(first).saturating_add(margin));
+        (low.is_some() || high.is_some()).then(|| Offset::between(low, high))
     }
 
     fn times(&self, call: u32) -> Times {
@@ -206,7 +218,7 @@ impl Correlator {
             let grain = if source.digits == 0 { SECOND } else { MILLISECOND };
             grain + span / 2_000
         };
-        of(&self.case.sources[one as usize]) + of(&self.case.sources[two as usize])
+        of(&self.case.sources[one as usize]).saturating_add(of(&self.case.sources[two as usize]))
     }
 }
 
@@ -230,6 +242,14 @@ mod tests {
         clocks.learn(1, 2, Offset { low: 9, high: 12 });
         clocks.settle();
         assert!(!clocks.compares(SourceId(1), SourceId(2)), "a clock that was set tells nothing");
-        assert_eq!(clocks.reference(), Some(SourceId(2)));
+        assert_eq!(clocks.reference(), Some(SourceId(2)), "of equals the first that is still compared");
+    }
+
+    #[test]
+    fn the_longest_times_are_added_up() {
+        let far = Offset::between(Some(i64::MIN), Some(i64::MAX));
+        assert_eq!(far, Offset::ANY);
+        assert!(far.plus(far.turned()).low < far.low);
+        assert_eq!(far.place(i64::MAX).1, i64::MAX);
     }
 }

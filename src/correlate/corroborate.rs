@@ -2,19 +2,20 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{AnswerKind, Contact, Correlator, NONE, bind::SLACK};
+use super::{
+    AnswerKind, Contact, Correlator, NONE,
+    bind::{NEAR, SLACK},
+    repeats::Repeats,
+};
 use crate::{
     event::{ReachSource, ReachStage},
     symbol::Symbol,
 };
 
-/// Two records of one contact may be written so far from it.
-const NEAR: i64 = SLACK / 20;
-
 impl Correlator {
     /// One contact seen by the process, the kernel and the service is one contact: records of different kinds with the
     /// same method and path are paired in order, where their counts agree. Returns what remains.
-    pub(super) fn corroborate(&mut self, contacts: Vec<u32>) -> Vec<u32> {
+    pub(super) fn corroborate(&mut self, contacts: Vec<u32>, repeats: &Repeats) -> Vec<u32> {
         let mut groups: FxHashMap<(Option<Symbol>, Option<Symbol>), Vec<u32>> = FxHashMap::default();
         for index in &contacts {
             let contact = &self.case.contacts[*index as usize];
@@ -37,9 +38,9 @@ impl Correlator {
             by_kind.sort_unstable();
             let Some((_, base)) = by_kind.first().cloned() else { continue };
             for (_, others) in &by_kind[1..] {
-                let alike = |(first, other): (&u32, &u32)| self.may_be_one(*first, *other);
+                let alike = |(first, other): (&u32, &u32)| self.may_be_one(*first, *other, repeats);
                 if others.len() != base.len() || !base.iter().zip(others).all(alike) {
-                    self.corroborate_nearest(&base, others, &mut gone);
+                    self.corroborate_nearest(&base, others, repeats, &mut gone);
                     continue;
                 }
                 for (first, other) in base.iter().zip(others) {
@@ -53,7 +54,7 @@ impl Correlator {
 
     /// Whether two records of different kinds can be of one contact: neither tells another end of it, and their times
     /// agree. Records without a time stand in order.
-    fn may_be_one(&self, one: u32, two: u32) -> bool {
+    fn may_be_one(&self, one: u32, two: u32, repeats: &Repeats) -> bool {
         let (first, other) = (&self.case.contacts[one as usize], &self.case.contacts[two as usize]);
         let ends = [first, other].map(|contact| (contact.status, contact.failed));
         let agree = match ends {
@@ -76,30 +77,29 @@ impl Correlator {
             };
             begin <= to.saturating_add(NEAR) && end >= from.saturating_sub(NEAR)
         });
-        agree && near && !self.may_be_of_another(first, other)
+        agree && near && !self.may_be_of_another(first, other, repeats)
     }
 
     /// Whether a service's record repeats the arguments of several calls, and nothing tells how far its clock is off.
-    fn may_be_of_another(&self, first: &Contact, other: &Contact) -> bool {
+    fn may_be_of_another(&self, first: &Contact, other: &Contact, repeats: &Repeats) -> bool {
         let compared = self.case.clocks.compares(first.attempt.origin.source, other.attempt.origin.source);
         if compared || other.pairs.is_empty() || first.call == NONE {
             return false;
         }
-        let run = &self.case.runs[first.run as usize];
-        let repeated = |call: &&u32| {
-            let call = &self.case.calls[**call as usize];
-            call.pairs.repeats(other.pairs)
+        repeats.of(other.pairs, &self.case.calls).into_iter().any(|index| {
+            let call = &self.case.calls[index as usize];
+            index != first.call
+                && call.run == first.run
                 && !matches!(call.answer.kind, AnswerKind::InputRequired | AnswerKind::NotSent)
-        };
-        run.calls.iter().filter(repeated).any(|call| *call != first.call)
+        })
     }
 
     /// Where the counts differ, a record joins the only one of the other kind that it can be of, if that one can be of no
     /// other either.
-    fn corroborate_nearest(&mut self, base: &[u32], others: &[u32], gone: &mut FxHashSet<u32>) {
+    fn corroborate_nearest(&mut self, base: &[u32], others: &[u32], repeats: &Repeats, gone: &mut FxHashSet<u32>) {
         let timed = |index: &u32| self.case.placed(self.case.contacts[*index as usize].attempt).is_some();
         let only = |of: u32, among: &[u32]| {
-            let mut near = among.iter().copied().filter(|index| timed(index) && self.may_be_one(of, *index));
+            let mut near = among.iter().copied().filter(|index| timed(index) && self.may_be_one(of, *index, repeats));
             near.next().filter(|_| near.next().is_none())
         };
         let pairs = others.iter().filter(|other| timed(other)).filter_map(|other| {

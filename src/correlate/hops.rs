@@ -7,7 +7,7 @@ use super::{
     Call, Correlator, Mark, Seen,
     access::{AccessRow, UpstreamRow},
     accounts::PostRow,
-    bind::SLACK,
+    bind::{NEAR, SLACK},
 };
 use crate::{event::Witness, symbol::Symbol, time::MILLISECOND};
 
@@ -59,7 +59,6 @@ impl Correlator {
     /// The exchanges that lines of one kind can be about, as far as keys tell.
     fn exchanges_for(&self, row: &AccessRow, shelves: &Shelves) -> Vec<u32> {
         let on = |status: u16, session: Option<Symbol>| shelves.get(&(status, session)).into_iter().flatten().copied();
-        // An error log names no status: a refused upstream can only be behind a gateway's own error.
         let told = row.status != 0 && row.session.is_some();
         let mut calls: Vec<u32> = if told {
             on(row.status, row.session).chain(on(row.status, None)).collect()
@@ -130,7 +129,7 @@ impl Correlator {
         let mut rows: Vec<(i64, &AccessRow)> =
             rows.iter().map(|row| Some((self.case.placed(row.mark)?.0, *row))).collect::<Option<_>>()?;
         rows.sort_by_key(|(at, row)| (*at, row.mark.origin));
-        let apart = rows.iter().zip(&calls).map(|((at, _), (end, _))| at - end);
+        let apart = rows.iter().zip(&calls).map(|((at, _), (end, _))| at.saturating_sub(*end));
         let (least, most) = (apart.clone().min()?, apart.max()?);
         let fits = rows.iter().zip(&calls).all(|((_, row), (_, call))| {
             let names = row
@@ -139,7 +138,7 @@ impl Correlator {
             names && self.is_possible(row, *call) && self.durations_agree(row, &self.case.calls[*call as usize])
         });
         let pairs = || rows.iter().zip(&calls).map(|((_, row), (_, call))| (*row, *call)).collect();
-        (fits && most - least <= SPREAD + self.grain(rows[0].1)).then(pairs)
+        (fits && most.saturating_sub(least) <= SPREAD + self.grain(rows[0].1)).then(pairs)
     }
 
     /// Whether a line may be about an exchange at all, by what is known of the clocks.
@@ -196,13 +195,13 @@ impl Correlator {
             return true;
         };
         let waited = to.saturating_sub(from);
-        took <= waited.saturating_add(SLACK / 20) && waited - took <= SLACK.max(waited / 4)
+        took <= waited.saturating_add(NEAR) && waited.saturating_sub(took) <= SLACK.max(waited / 4)
     }
 
     /// A log with whole seconds places its record anywhere in that second.
     fn grain(&self, row: &AccessRow) -> i64 {
         let coarse = self.case.sources[super::source_index(row.mark.origin)].digits == 0;
-        if coarse { SLACK } else { SLACK / 20 }
+        if coarse { SLACK } else { NEAR }
     }
 
     fn join_hop(&mut self, row: &AccessRow, call: u32) {

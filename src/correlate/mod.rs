@@ -12,6 +12,7 @@ mod case;
 mod clocks;
 mod corroborate;
 mod early;
+mod effectful;
 mod exchanges;
 mod facts;
 mod finish;

@@ -70,6 +70,35 @@ fn open_calls_beside_contacts() {
     });
 }
 
+/// Rows of a service's log, each with the arguments of a call, beside calls and answers of which nobody knows the arguments.
+#[test]
+fn bodies_beside_calls_without_arguments() {
+    let at = |call: usize| format!("2026-07-{:02}T{:02}:{:02}:00", 1 + call / 1440, call / 60 % 24, call % 60);
+    grows_linearly(1500, &|folder, count| {
+        one_file(folder, "trace.jsonl", count, |text, call| {
+            let at = at(call);
+            let params = format!(r#"{{"name":"pay","arguments":{{"amount":{call},"to":"bob"}}}}"#);
+            let _ = writeln!(
+                text,
+                r#"{{"ts":"{at}Z","run_id":"r","direction":"in","message":{{"jsonrpc":"2.0","id":{call},"method":"tools/call","params":{params}}}}}"#
+            );
+        });
+        one_file(folder, "server.log", count, |text, call| {
+            let (at, id) = (at(call), call + 100_000);
+            let _ = writeln!(text, "{at}Z run_id=r {SERVER}=tool_call_received request_id={id} tool=pay");
+            let _ = writeln!(text, "{at}Z run_id=r {SERVER}=tool_call_responded request_id={id}7 tool=pay");
+        });
+        one_file(folder, "ledger.jsonl", count, |text, call| {
+            let at = at(call);
+            let body = format!(r#"{{\"amount\":{call},\"to\":\"bob\"}}"#);
+            let _ = writeln!(
+                text,
+                r#"{{"ts":"{at}+00:00","n":{call},"method":"POST","path":"/pay","peer_port":1,"body":"{body}","status":201}}"#
+            );
+        });
+    });
+}
+
 #[test]
 fn conversations_of_two_sources() {
     grows_linearly(400, &|folder, count| {

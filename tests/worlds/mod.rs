@@ -6,6 +6,7 @@ pub(crate) mod damage;
 pub(crate) mod story;
 pub(crate) mod tell;
 pub(crate) mod truth;
+mod work;
 
 use std::{
     collections::BTreeMap,

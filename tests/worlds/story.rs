@@ -3,9 +3,12 @@
 
 use fastrand::Rng;
 
-use super::truth::{
-    Answer, Ask, Attempt, Author, Body, Dispatch, Ending, Fact, Intent, Life, MILLISECOND, Nanos, Nature, SECOND,
-    Transport, What, World,
+use super::{
+    truth::{
+        Answer, Ask, Attempt, Author, Body, Ending, Fact, Intent, Life, MILLISECOND, Nanos, Nature, SECOND, Transport,
+        What, World,
+    },
+    work::Work,
 };
 
 /// 2026-07-22T14:00:00Z.
@@ -44,21 +47,21 @@ pub(crate) fn tell(rng: &mut Rng) -> World {
 }
 
 /// What is the same for all calls of a world.
-struct Habits {
+pub(super) struct Habits {
     /// The server talks to the outside when it starts.
     at_start: bool,
     /// The server tells of progress.
-    progress: bool,
+    pub(super) progress: bool,
     /// The server goes on working when it has answered.
-    behind_answer: bool,
+    pub(super) behind_answer: bool,
     /// Each connection of the client counts its requests from zero.
     counts_anew: bool,
 }
 
-struct Story<'r> {
-    rng: &'r mut Rng,
-    world: World,
-    habits: Habits,
+pub(super) struct Story<'r> {
+    pub(super) rng: &'r mut Rng,
+    pub(super) world: World,
+    pub(super) habits: Habits,
     /// How long the client waits.
     patience: Nanos,
     /// How often the client sends again.
@@ -91,11 +94,11 @@ impl Story<'_> {
     }
 
     /// A number from low to high.
-    fn span(&mut self, low: Nanos, high: Nanos) -> Nanos {
+    pub(super) fn span(&mut self, low: Nanos, high: Nanos) -> Nanos {
         self.rng.i64(low..=high)
     }
 
-    fn fact(&mut self, at: Nanos, what: What) {
+    pub(super) fn fact(&mut self, at: Nanos, what: What) {
         self.busy = self.busy.max(at);
         self.world.facts.push(Fact { at, what });
     }
@@ -314,7 +317,7 @@ impl Story<'_> {
     /// One server process gets the request.
     fn serve(&mut self, attempt: usize, life: usize, at: Nanos) -> Came {
         let dies = self.world.lives[life].dies;
-        let mut work = Work { story: self, life, dispatch: 0, at };
+        let mut work = Work::new(self, life, at);
         if !work.alive() {
             return Came::Closed(at);
         }
@@ -328,7 +331,7 @@ impl Story<'_> {
 }
 
 /// What comes back from where a request was sent.
-enum Came {
+pub(super) enum Came {
     Answer(Answer, Nanos),
     Closed(Nanos),
     Nothing,
@@ -349,171 +352,4 @@ fn page(status: u16) -> &'static str {
     } else {
         "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n"
     }
-}
-
-/// A server process at work on one request. `None` means that nothing comes back: it hangs, or it died.
-struct Work<'s, 'r> {
-    story: &'s mut Story<'r>,
-    life: usize,
-    dispatch: usize,
-    at: Nanos,
-}
-
-impl Work<'_, '_> {
-    fn alive(&self) -> bool {
-        self.story.world.lives[self.life].lives(self.at)
-    }
-
-    /// Time goes by. `None`: the process died in it.
-    fn wait(&mut self, low: Nanos, high: Nanos) -> Option<()> {
-        self.at += self.story.span(low * 1_000, high * 1_000) * 1_000;
-        self.alive().then_some(())
-    }
-
-    fn note(&mut self, what: What) {
-        self.story.fact(self.at, what);
-    }
-
-    fn one_in(&mut self, count: u8) -> bool {
-        self.story.rng.u8(..count) == 0
-    }
-
-    fn respond(&mut self, status: u16, body: Body) -> Came {
-        let answer = Answer { author: Author::Server, status, body };
-        self.note(What::Responded { dispatch: self.dispatch, answer: answer.clone() });
-        Came::Answer(answer, self.at)
-    }
-
-    fn request(&mut self, attempt: usize) -> Option<Came> {
-        let ask = self.story.world.attempts[attempt].ask;
-        let session = self.story.world.attempts[attempt].life;
-        self.dispatch = self.story.world.dispatches.len();
-        let known = session == self.life || ask == Ask::Initialize;
-        let intent = match ask {
-            Ask::Call { intent } => Some(self.story.world.intents[intent].clone()),
-            _ => None,
-        };
-        let http = self.story.world.transport == Transport::Http;
-        let dispatch = Dispatch { attempt, life: self.life, entered: false, effects: 0, contacts: 0 };
-        self.story.world.dispatches.push(dispatch);
-        if http && !known {
-            let body = Body::Error { code: -32_600, message: "Session not found".to_owned(), nameless: true };
-            return Some(self.respond(404, body));
-        }
-        if http && intent.is_some() && self.one_in(25) {
-            return Some(self.respond(401, Body::Plain("{\"error\":\"invalid_token\"}")));
-        }
-        self.note(What::Received { dispatch: self.dispatch });
-        self.wait(0, 3)?;
-        let Some(intent) = intent else {
-            return Some(self.respond(200, Body::Result));
-        };
-        if intent.tool == "refund" {
-            return Some(self.respond(200, Body::ToolError("Unknown tool: refund".to_owned())));
-        }
-        if intent.misfit {
-            let text = model_error(&intent.tool);
-            return Some(self.respond(200, Body::ToolError(text)));
-        }
-        if self.one_in(12) {
-            self.note(What::Denied { dispatch: self.dispatch });
-            self.wait(0, 2)?;
-            return Some(self.respond(200, Body::ToolError("denied by policy".to_owned())));
-        }
-        self.run_tool(&intent)
-    }
-
-    /// The tool's own code.
-    fn run_tool(&mut self, intent: &Intent) -> Option<Came> {
-        self.story.world.dispatches[self.dispatch].entered = true;
-        if self.one_in(3) {
-            self.note(What::Granted { dispatch: self.dispatch });
-        }
-        self.wait(0, 30)?;
-        if self.story.habits.progress {
-            self.note(What::Progress { dispatch: self.dispatch });
-        }
-        let fails_early = self.one_in(8);
-        if fails_early && self.one_in(2) {
-            return Some(self.fail(intent));
-        }
-        let well = match intent.nature {
-            Nature::Pure => true,
-            Nature::Fetch => self.contact(false)?,
-            Nature::Pay => self.contact(true)?,
-            Nature::Save => {
-                self.story.world.dispatches[self.dispatch].effects += 1;
-                self.note(What::Changed { dispatch: self.dispatch });
-                true
-            }
-        };
-        self.wait(0, 40)?;
-        if self.one_in(14) {
-            return None;
-        }
-        if self.one_in(6) {
-            self.wait(1_500, 70_000)?;
-        }
-        let came = if well && !self.one_in(6) { self.respond(200, Body::Result) } else { self.fail(intent) };
-        if self.story.habits.behind_answer && intent.nature == Nature::Pay && self.one_in(2) {
-            self.wait(1, 30)?;
-            self.contact(true)?;
-        }
-        Some(came)
-    }
-
-    /// A contact with a service: whether it did what was asked.
-    fn contact(&mut self, write: bool) -> Option<bool> {
-        let dispatch = self.dispatch;
-        let contact = self.story.world.dispatches[dispatch].contacts;
-        self.story.world.dispatches[dispatch].contacts += 1;
-        self.note(What::ContactSent { dispatch, contact, write });
-        if self.one_in(12) {
-            self.note(What::ContactAnswered { dispatch, contact, write, status: 0 });
-            return Some(false);
-        }
-        let status = *self.story.rng.choice(&[201, 201, 201, 200, 500, 422, 403, 503]).unwrap_or(&201);
-        // A service may fail when it has done its work.
-        let applied = status < 300 || status >= 500 && self.one_in(2);
-        if applied && write {
-            self.story.world.dispatches[dispatch].effects += 1;
-        }
-        self.wait(1, 200)?;
-        self.note(What::ContactAnswered { dispatch, contact, write, status });
-        Some(status < 300)
-    }
-
-    /// An error that a handler raises, in whatever words and with whatever code.
-    fn fail(&mut self, intent: &Intent) -> Came {
-        let tool = &intent.tool;
-        let error = |code, message: &str| Body::Error { code, message: message.to_owned(), nameless: false };
-        let body = match self.story.rng.u8(..12) {
-            0 => Body::ToolError(format!("Error executing tool {tool}: {}", model_error("Invoice"))),
-            1 => Body::ToolError(format!("Error executing tool {tool}: Unknown tool: ledger")),
-            2 => Body::ToolError("Unknown tool: ledger".to_owned()),
-            3 => error(-32_602, "Invalid params"),
-            4 => error(-32_601, "Method not found"),
-            5 => error(-32_600, "Session not found"),
-            6 => error(-32_603, "Internal error"),
-            7 => error(-32_001, "Request timed out"),
-            8 => Body::ToolError("401 Unauthorized".to_owned()),
-            9 => error(-32_700, "Parse error"),
-            10 => Body::ToolError(format!("Error executing tool {tool}: connection refused")),
-            _ => Body::ToolError(format!("Error executing tool {tool}: ledger is busy")),
-        };
-        self.respond(200, body)
-    }
-}
-
-/// The words of pydantic about a model's arguments.
-fn model_error(model: &str) -> String {
-    let model = if model == "Invoice" { model.to_owned() } else { format!("{model}Arguments") };
-    let head = if model == "Invoice" {
-        String::new()
-    } else {
-        format!("Error executing tool {}: ", &model[..model.len() - 9])
-    };
-    format!(
-        "{head}1 validation error for {model}\namount\n  Input should be a valid integer [type=int_parsing, input_value='x', input_type=str]\n    For further information visit https://errors.pydantic.dev/2.14/v/int_parsing"
-    )
 }

@@ -1,6 +1,8 @@
 //! Long runs of simulated worlds: `cargo run --release --example worlds -- --count N --seed S`.
 //!
-//! Prints each kind of false claim with its first seeds; `--show SEED --into FOLDER` writes the evidence of one world.
+//! Prints each kind of false claim with its first seeds, and how much of what the records decide was decided, by damage.
+//! `--show SEED --into FOLDER` writes the evidence of one world, `--shrink SEED --into FOLDER` the least of it that
+//! still makes a false claim.
 
 #![expect(clippy::print_stdout, reason = "it is a program for a terminal")]
 
@@ -28,6 +30,12 @@ struct Arguments {
     /// Tells the story of one world.
     #[arg(long)]
     show: Option<u64>,
+    /// Looks for the least evidence of one world that makes the same false claim.
+    #[arg(long)]
+    shrink: Option<u64>,
+    /// Tells where this was not decided: `sent`, `reached`, `acked`, `outcome`, `reach yes`, `retry safe`, `retry unsafe`.
+    #[arg(long)]
+    undecided: Option<String>,
     /// Where the evidence of the shown world goes.
     #[arg(long)]
     into: Option<PathBuf>,
@@ -42,11 +50,17 @@ fn main() -> ExitCode {
         show(seed, arguments.into.as_deref(), arguments.whole);
         return ExitCode::SUCCESS;
     }
+    if let Some(seed) = arguments.shrink {
+        return shrink(seed, arguments.into.as_deref());
+    }
     let seeds = arguments.seed..arguments.seed + arguments.count;
     let checked: Vec<(u64, worlds::Checked)> = seeds.into_par_iter().map(|seed| (seed, worlds::check(seed))).collect();
     println!("{} worlds from seed {}", arguments.count, arguments.seed);
     tell_verdicts(&checked);
     tell_decided(&checked);
+    if let Some(name) = arguments.undecided {
+        tell_undecided(&checked, &name);
+    }
     if tell_violations(&checked) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -60,19 +74,27 @@ fn tell_verdicts(checked: &[(u64, worlds::Checked)]) {
 
 /// How much of what the evidence shows was decided, by kind of damage.
 fn tell_decided(checked: &[(u64, worlds::Checked)]) {
-    let mut table: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
+    let mut table: BTreeMap<(&str, &str), (u32, u32)> = BTreeMap::new();
     for (_, checked) in checked {
         let whole = if checked.damages.is_empty() { "undamaged" } else { "all damaged" };
         for damage in checked.damages.iter().copied().chain([whole]) {
-            for (name, decided) in &checked.decided {
-                let row = table.entry((damage, name)).or_default();
-                row.0 += u64::from(decided.decided);
-                row.1 += u64::from(decided.decidable);
+            for row in &checked.decidable {
+                let (decided, decidable) = table.entry((damage, row.name)).or_default();
+                *decided += u32::from(row.decided);
+                *decidable += 1;
             }
         }
     }
-    for ((damage, milestone), (decided, decidable)) in table {
-        println!("{damage:15} {milestone:8} decided {decided} of {decidable}");
+    for ((damage, name), (decided, decidable)) in table {
+        let percent = f64::from(decided) * 100.0 / f64::from(decidable);
+        println!("{damage:15} {name:12} {percent:6.2} % ({decided} of {decidable})");
+    }
+}
+
+fn tell_undecided(checked: &[(u64, worlds::Checked)], name: &str) {
+    let rows = checked.iter().flat_map(|(seed, checked)| checked.decidable.iter().map(move |row| (seed, checked, row)));
+    for (seed, checked, row) in rows.filter(|(_, _, row)| row.name == name && !row.decided).take(SHOWN) {
+        println!("  {name} at seed {seed}, {:?}: {}", checked.damages, row.detail);
     }
 }
 
@@ -109,4 +131,19 @@ fn show(seed: u64, into: Option<&Path>, whole: bool) {
         let found = if whole { worlds::evidence(seed, |_| {}) } else { scene.found };
         worlds::write(&found, folder);
     }
+}
+
+fn shrink(seed: u64, into: Option<&Path>) -> ExitCode {
+    let Some((found, claim)) = worlds::shrink::shrink(seed) else {
+        println!("no claim about this world is false");
+        return ExitCode::SUCCESS;
+    };
+    println!("{}: {}", claim.kind, claim.detail);
+    for file in &found {
+        println!("--- {}\n{}", file.name, String::from_utf8_lossy(&file.bytes));
+    }
+    if let Some(folder) = into {
+        worlds::write(&found, folder);
+    }
+    ExitCode::FAILURE
 }

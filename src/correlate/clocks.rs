@@ -12,6 +12,9 @@ use crate::{
     time::{DAY, MILLISECOND, SECOND},
 };
 
+/// Clocks of one incident are assumed to agree to ten seconds.
+pub(super) const AGREED: i64 = 10 * SECOND;
+
 /// What the clock of one source shows more than that of another, in nanoseconds: at least, and at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offset {
@@ -24,8 +27,8 @@ pub struct Offset {
 impl Offset {
     /// A source and itself.
     const NONE: Self = Self { low: 0, high: 0 };
-    /// Two sources that recorded no call in common. Clocks of one incident are assumed to agree to ten seconds.
-    const UNKNOWN: Self = Self { low: -10 * SECOND, high: 10 * SECOND };
+    /// Two sources that recorded no call in common.
+    const UNKNOWN: Self = Self { low: -AGREED, high: AGREED };
     /// Nothing is known: further than any two stamps that mean something, and near enough to be added up.
     const ANY: Self = Self { low: i64::MIN / 4, high: i64::MAX / 4 };
 
@@ -141,6 +144,9 @@ struct Times {
     answered: Option<i64>,
 }
 
+/// So many calls, one after the other, must lie in one another.
+const IN_STEP: usize = 3;
+
 /// A conversation that is compared with at most so many others of its run.
 const COMPARED: usize = 8;
 
@@ -202,6 +208,28 @@ impl Correlator {
         (low.is_some() || high.is_some()).then(|| Offset::between(low, high))
     }
 
+    /// Whether calls of two conversations, pair by pair, lie in one another by one offset of their clocks: no two
+    /// conversations have the same pauses by chance, to a second at most.
+    pub(super) fn in_step(&self, pairs: &[(u32, u32)]) -> bool {
+        let work = |call: u32| self.case.name(self.case.calls[call as usize].method) == "tools/call";
+        if pairs.len() < IN_STEP || !pairs.iter().any(|(one, _)| work(*one)) {
+            return false;
+        }
+        let source = |call: u32| super::source_index(self.case.place(&self.case.calls[call as usize]).origin);
+        let mut all = Offset::ANY;
+        for (one, two) in pairs {
+            let grain = [*one, *two].map(|call| self.grain_of(source(call))).iter().sum();
+            let Some(offset) = self.bounds(*one, *two, grain) else { return false };
+            all = all.meets(offset);
+        }
+        all.low <= all.high && all.high.saturating_sub(all.low) <= SECOND && all.low >= -AGREED && all.high <= AGREED
+    }
+
+    /// The last digit of a source's stamps.
+    fn grain_of(&self, source: usize) -> i64 {
+        if self.case.sources[source].digits == 0 { SECOND } else { MILLISECOND }
+    }
+
     fn times(&self, call: u32) -> Times {
         let call = &self.case.calls[call as usize];
         let at = |mark: Option<Mark>| Some(self.case.on_common_clock(mark?)?.0);
@@ -215,10 +243,10 @@ impl Correlator {
     fn margin(&self, one: u32, two: u32) -> i64 {
         let of = |source: &SourceFacts| {
             let span = source.first.zip(source.last).map_or(0, |(first, last)| last.0.saturating_sub(first.0));
-            let grain = if source.digits == 0 { SECOND } else { MILLISECOND };
-            grain + span / 2_000
+            span / 2_000
         };
-        of(&self.case.sources[one as usize]).saturating_add(of(&self.case.sources[two as usize]))
+        let drift = [one, two].map(|source| of(&self.case.sources[source as usize])).into_iter().sum::<i64>();
+        drift.saturating_add(self.grain_of(one as usize)).saturating_add(self.grain_of(two as usize))
     }
 }
 

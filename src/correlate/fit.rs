@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Correlator, Strand, merge::SAME_EXCHANGE};
+use super::{Correlator, Strand, clocks::AGREED, merge::SAME_EXCHANGE};
 use crate::{event::Witness, symbol::Symbol, time::Timestamp};
 
 /// What a component looks like to another one.
@@ -85,11 +85,22 @@ impl Correlator {
             && self.calls_agree(&a.calls, &b.calls, |one, other| !one_kind || self.at_one_time(one, other))
     }
 
-    /// Every call of the shorter list stands in the longer one, in order.
+    /// Whether two views fit but for their clocks, and their calls have the same pauses.
+    pub(super) fn fits_in_step(&self, a: &View, b: &View) -> bool {
+        self.fits(a, b, AGREED)
+            && self.paired(&a.calls, &b.calls, |_, _| true).is_some_and(|pairs| self.in_step(&pairs))
+    }
+
     fn calls_agree(&self, a: &[u32], b: &[u32], also: impl Fn(u32, u32) -> bool) -> bool {
+        self.paired(a, b, also).is_some()
+    }
+
+    /// Every call of the shorter list with the one of the longer list that it is, in order, if each is one.
+    fn paired(&self, a: &[u32], b: &[u32], also: impl Fn(u32, u32) -> bool) -> Option<Vec<(u32, u32)>> {
         let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-        let mut rest = long.iter();
-        short.iter().all(|call| rest.any(|other| self.same_call(*call, *other) && also(*call, *other)))
+        let mut rest = long.iter().copied();
+        let mut find = |call: u32| rest.find(|other| self.same_call(call, *other) && also(call, *other));
+        short.iter().map(|call| Some((*call, find(*call)?))).collect()
     }
 
     /// Whether two requests may be one that was recorded twice: stamps that both have agree.

@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     Correlator, Run, Strand, StrandFact,
+    clocks::AGREED,
     fit::{Names, View, meet},
 };
 use crate::{
@@ -150,8 +151,8 @@ impl Correlator {
             return;
         }
         let views: Vec<View> = members.iter().map(|(_, strands)| self.view(strands)).collect();
-        let mut fits = self.fitting(&views, 0);
-        let loose = self.fitting(&views, SLACK);
+        let mut fits = self.fitting(&views, 0, |a, b| self.fits(a, b, 0));
+        let loose = self.fitting(&views, SLACK, |a, b| self.fits(a, b, SLACK));
         // Skew counts only for what overlaps nothing without it.
         let mut skewed = Vec::new();
         for a in 0..roots.len() {
@@ -167,8 +168,34 @@ impl Correlator {
                 }
             }
         }
-        // Several logs may show one run (client, tap, server): they must all fit one another and nothing else, so each of
-        // them sees the same set.
+        let mut known: FxHashSet<usize> = FxHashSet::default();
+        let mut join = |fits: Vec<Vec<usize>>| {
+            let cliques = self.cliques(fits).into_iter().filter(|set| set.iter().all(|one| !known.contains(one)));
+            let cliques: Vec<Vec<usize>> = cliques.collect();
+            for set in &cliques {
+                set[1..].iter().for_each(|b| sets.join(roots[set[0]], roots[*b]));
+            }
+            known.extend(cliques.into_iter().flatten());
+        };
+        join(fits);
+        // Where clocks are off, two logs of one run may meet a third and miss each other: with the slack they all meet.
+        join(loose);
+        self.join_in_step(sets);
+    }
+
+    /// What is left of views whose clocks are further apart: two of which nothing else has the same pauses.
+    fn join_in_step(&self, sets: &mut Components) {
+        let members = self.members(sets);
+        let views: Vec<View> = members.iter().map(|(_, strands)| self.view(strands)).collect();
+        let fits = self.fitting(&views, AGREED, |a, b| self.fits_in_step(a, b));
+        for set in self.cliques(fits) {
+            set[1..].iter().for_each(|b| sets.join(members[set[0]].0, members[*b].0));
+        }
+    }
+
+    /// Several logs may show one run (client, tap, server): they must all fit one another and nothing else, so each of
+    /// them sees the same set.
+    fn cliques(&self, mut fits: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
         let mut sets_of: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
         for (a, others) in fits.iter_mut().enumerate().filter(|(_, others)| !others.is_empty()) {
             // What fits comes from other sources: more of them than there are sources never fit one another.
@@ -179,17 +206,11 @@ impl Correlator {
                 sets_of.entry(std::mem::take(others)).or_default().push(a);
             }
         }
-        for (set, seeing) in sets_of {
-            if set == seeing {
-                for b in &set[1..] {
-                    sets.join(roots[set[0]], roots[*b]);
-                }
-            }
-        }
+        sets_of.into_iter().filter(|(set, seeing)| set == seeing).map(|(set, _)| set).collect()
     }
 
     /// Which components fit which others when windows may miss each other by `slack`.
-    fn fitting(&self, views: &[View], slack: i64) -> Vec<Vec<usize>> {
+    fn fitting(&self, views: &[View], slack: i64, fit: impl Fn(&View, &View) -> bool) -> Vec<Vec<usize>> {
         let mut fits = vec![Vec::new(); views.len()];
         // By the beginning of their windows, so that only what meets is compared; what has none meets everything.
         let mut order: Vec<usize> = (0..views.len()).collect();
@@ -198,7 +219,7 @@ impl Correlator {
             let end = views[*a].end().saturating_add(slack);
             for b in order[place + 1..].iter().take_while(|b| views[**b].begin() <= end) {
                 let apart = views[*a].sources.is_disjoint(&views[*b].sources);
-                if apart && self.fits(&views[*a], &views[*b], slack) {
+                if apart && fit(&views[*a], &views[*b]) {
                     fits[*a].push(*b);
                     fits[*b].push(*a);
                 }

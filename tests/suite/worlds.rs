@@ -41,14 +41,14 @@ fn everything_occurs(checked: &[(u64, worlds::Checked)]) {
     }
 }
 
-/// What the evidence shows of a milestone is decided, nearly always.
+/// What the records that are left decide is decided, nearly always.
 fn enough_is_decided(checked: &[(u64, worlds::Checked)]) {
     let mut table: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
-    for (name, decided) in checked.iter().flat_map(|(_, checked)| &checked.decided) {
-        let row = table.entry(name).or_default();
-        *row = (row.0 + decided.decided, row.1 + decided.decidable);
+    for row in checked.iter().flat_map(|(_, checked)| &checked.decidable) {
+        let (decided, decidable) = table.entry(row.name).or_default();
+        (*decided, *decidable) = (*decided + u32::from(row.decided), *decidable + 1);
     }
     for (name, (decided, decidable)) in table {
-        assert!(u64::from(decided) * 100 >= u64::from(decidable) * 94, "{name}: {decided} of {decidable}");
+        assert!(u64::from(decided) * 100 >= u64::from(decidable) * 99, "{name}: {decided} of {decidable}");
     }
 }

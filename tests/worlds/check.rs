@@ -23,33 +23,9 @@ pub(crate) struct Violation {
     pub(crate) detail: String,
 }
 
-/// What whoever reads the same evidence without fail can decide, and how much of it was decided.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Decided {
-    pub(crate) decidable: u32,
-    pub(crate) decided: u32,
-}
-
-/// Milestones that records show, by name.
-pub(crate) fn completeness(world: &World, found: &[Found], analysis: &Analysis) -> [(&'static str, Decided); 3] {
-    let check = Check { world, found, analysis, survived: survived(found) };
-    let mut table = [("sent", Decided::default()), ("reached", Decided::default()), ("acked", Decided::default())];
-    for (index, verdict) in &analysis.verdicts.calls {
-        let Some((attempt, _)) = check.parts(*index).into_iter().next() else { continue };
-        let milestones = &verdict.milestones;
-        for ((name, decided), truth) in table.iter_mut().zip([milestones.sent, milestones.reached, milestones.acked]) {
-            if check.shows(attempt, name) {
-                decided.decidable += 1;
-                decided.decided += u32::from(truth == Truth::True);
-            }
-        }
-    }
-    table
-}
-
 /// All false claims about a world.
 pub(crate) fn violations(world: &World, found: &[Found], analysis: &Analysis) -> Vec<Violation> {
-    let check = Check { world, found, analysis, survived: survived(found) };
+    let check = Check::new(world, found, analysis);
     let mut violations = Vec::new();
     for (index, verdict) in &analysis.verdicts.calls {
         check.call(*index, verdict, &mut |kind, detail| violations.push(Violation { kind, detail }));
@@ -64,16 +40,22 @@ fn survived(found: &[Found]) -> BTreeSet<(usize, String)> {
     abouts.map(|(attempt, shows)| (attempt, format!("{shows:?}"))).collect()
 }
 
-struct Check<'w> {
-    world: &'w World,
-    found: &'w [Found],
-    analysis: &'w Analysis,
-    survived: BTreeSet<(usize, String)>,
+/// A world, what is left of its evidence, and what the analysis says.
+pub(super) struct Check<'w> {
+    pub(super) world: &'w World,
+    pub(super) found: &'w [Found],
+    pub(super) analysis: &'w Analysis,
+    /// Attempts, and what records that are left show of them.
+    pub(super) survived: BTreeSet<(usize, String)>,
 }
 
 type Tell<'t> = dyn FnMut(&'static str, String) + 't;
 
-impl Check<'_> {
+impl<'w> Check<'w> {
+    pub(super) fn new(world: &'w World, found: &'w [Found], analysis: &'w Analysis) -> Self {
+        Self { world, found, analysis, survived: survived(found) }
+    }
+
     /// What a place of the report is about, in truth.
     fn about(&self, mark: Mark) -> Option<(usize, Shows)> {
         let path = &self.analysis.sources[mark.origin.source.0 as usize].path;
@@ -88,30 +70,13 @@ impl Check<'_> {
         shows.into_iter().any(|(_, shows)| ["Sent", "Received", "Delivered"].iter().any(|what| shows.starts_with(what)))
     }
 
-    /// Whether a record is left that proves a milestone of an attempt.
-    fn shows(&self, attempt: usize, milestone: &str) -> bool {
-        let proofs: &[&str] = match milestone {
-            "sent" => &["Sent", "Received", "Entered", "Delivered"],
-            "reached" => &["Received", "Entered"],
-            _ => &["Delivered"],
-        };
-        // What a gateway answers is no word of the server.
-        let by_server = match &self.world.attempts[attempt].ending {
-            Ending::Answered(answer) => answer.author == Author::Server && answer.status == 200,
-            _ => false,
-        };
-        let shown = self.survived.iter().filter(|(about, _)| *about == attempt);
-        let mut shown = shown.filter(|(_, shows)| proofs.iter().any(|proof| shows.starts_with(proof)));
-        (milestone != "acked" || by_server) && shown.next().is_some()
-    }
-
     /// Whether anything is left that an attempt left behind.
     fn is_on_record(&self, attempt: usize) -> bool {
         self.survived.iter().any(|(about, _)| *about == attempt)
     }
 
     /// The records that a call of the report was joined from, and the attempts that they are about.
-    fn parts(&self, index: u32) -> Vec<(usize, String)> {
+    pub(super) fn parts(&self, index: u32) -> Vec<(usize, String)> {
         let case = &self.analysis.case;
         let call = &case.calls[index as usize];
         let rows = case.seen(call).into_iter().filter(|row| row.seen != Seen::Contested);
@@ -326,7 +291,7 @@ impl Check<'_> {
 }
 
 /// What an answer is to one who knows its status, and to one who sees the message alone.
-fn outcomes_of(world: &World, attempt: usize, answer: &Answer) -> Vec<Outcome> {
+pub(super) fn outcomes_of(world: &World, attempt: usize, answer: &Answer) -> Vec<Outcome> {
     let message = match answer.body {
         Body::Result if world.intent_of(attempt).is_some() => Outcome::ToolSuccess,
         Body::Result => Outcome::RpcSuccess,

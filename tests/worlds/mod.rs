@@ -3,6 +3,8 @@
 
 pub(crate) mod check;
 pub(crate) mod damage;
+pub(crate) mod oracle;
+pub(crate) mod shrink;
 pub(crate) mod story;
 pub(crate) mod tell;
 pub(crate) mod truth;
@@ -21,8 +23,9 @@ use mcp_postmortem::{
     source::PathArgument,
 };
 
-use check::{Decided, Violation};
+use check::Violation;
 use damage::{Damages, Found};
+use oracle::Decidable;
 use tell::File;
 use truth::World;
 
@@ -83,7 +86,8 @@ pub(crate) struct Checked {
     pub(crate) damages: Damages,
     /// False claims.
     pub(crate) violations: Vec<Violation>,
-    pub(crate) decided: [(&'static str, Decided); 3],
+    /// What the records decide.
+    pub(crate) decidable: Vec<Decidable>,
     /// How often each retry verdict was given.
     pub(crate) verdicts: BTreeMap<&'static str, u64>,
 }
@@ -94,7 +98,7 @@ pub(crate) fn check(seed: u64) -> Checked {
     let analysis = analysis(&scene.found);
     Checked {
         violations: check::violations(&scene.world, &scene.found, &analysis),
-        decided: check::completeness(&scene.world, &scene.found, &analysis),
+        decidable: oracle::decidable(&scene.world, &scene.found, &analysis),
         verdicts: analysis.verdicts.totals.by_retry.clone(),
         damages: scene.damages,
     }

@@ -1,6 +1,6 @@
 //! Whether two conversations without a common key can be views of one: nothing that both recorded differs.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Correlator, Strand, clocks::AGREED, merge::SAME_EXCHANGE};
 use crate::{event::Witness, symbol::Symbol, time::Timestamp};
@@ -54,15 +54,7 @@ impl Correlator {
     }
 
     pub(super) fn fits(&self, a: &View, b: &View, slack: i64) -> bool {
-        if a.run_id.is_some() && b.run_id.is_some() {
-            return false;
-        }
-        if let (Some(a), Some(b)) = (a.window, b.window)
-            && !meet(a, b, slack)
-        {
-            return false;
-        }
-        if differ(&a.sessions, &b.sessions) || a.follows(b) {
+        if a.is_another(b, slack) {
             return false;
         }
         if a.calls.is_empty() || b.calls.is_empty() {
@@ -85,22 +77,39 @@ impl Correlator {
             && self.calls_agree(&a.calls, &b.calls, |one, other| !one_kind || self.at_one_time(one, other))
     }
 
-    /// Whether two views fit but for their clocks, and their calls have the same pauses.
+    /// Whether two views by witnesses of different kinds fit but for their clocks: the calls that both recorded have the
+    /// same pauses, whatever either has lost.
     pub(super) fn fits_in_step(&self, a: &View, b: &View) -> bool {
-        self.fits(a, b, AGREED)
-            && self.paired(&a.calls, &b.calls, |_, _| true).is_some_and(|pairs| self.in_step(&pairs))
+        let apart = a.is_another(b, AGREED) || differ(&a.endpoints, &b.endpoints) || a.names.differ(&b.names);
+        if apart || a.has_one_kind_with(b) {
+            return false;
+        }
+        let common = self.common(&a.calls, &b.calls).unwrap_or_default();
+        common.len() * 2 >= a.calls.len().min(b.calls.len()) && self.in_step(&common)
     }
 
+    /// The calls of two lists with the same method and id, which none of them has twice; `None` where such two differ.
+    fn common(&self, a: &[u32], b: &[u32]) -> Option<Vec<(u32, u32)>> {
+        let mut keys: FxHashMap<_, [Vec<u32>; 2]> = FxHashMap::default();
+        for (side, calls) in [a, b].into_iter().enumerate() {
+            for index in calls {
+                let call = &self.case.calls[*index as usize];
+                keys.entry((call.id, call.method)).or_default()[side].push(*index);
+            }
+        }
+        let pairs = keys.values().filter_map(|sides| match sides {
+            [one, two] if one.len() == 1 && two.len() == 1 => Some((one[0], two[0])),
+            _ => None,
+        });
+        let pairs: Vec<(u32, u32)> = pairs.collect();
+        pairs.iter().all(|(one, two)| self.same_call(*one, *two)).then_some(pairs)
+    }
+
+    /// Every call of the shorter list stands in the longer one, in order.
     fn calls_agree(&self, a: &[u32], b: &[u32], also: impl Fn(u32, u32) -> bool) -> bool {
-        self.paired(a, b, also).is_some()
-    }
-
-    /// Every call of the shorter list with the one of the longer list that it is, in order, if each is one.
-    fn paired(&self, a: &[u32], b: &[u32], also: impl Fn(u32, u32) -> bool) -> Option<Vec<(u32, u32)>> {
         let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-        let mut rest = long.iter().copied();
-        let mut find = |call: u32| rest.find(|other| self.same_call(call, *other) && also(call, *other));
-        short.iter().map(|call| Some((*call, find(*call)?))).collect()
+        let mut rest = long.iter();
+        short.iter().all(|call| rest.any(|other| self.same_call(*call, *other) && also(*call, *other)))
     }
 
     /// Whether two requests may be one that was recorded twice: stamps that both have agree.
@@ -157,6 +166,13 @@ impl View {
     /// Where its window ends; behind everything where it has none.
     pub(super) fn end(&self) -> i64 {
         self.window.map_or(i64::MAX, |(_, last)| last.0)
+    }
+
+    /// Whether keys or times show that another view is of another conversation.
+    fn is_another(&self, other: &Self, slack: i64) -> bool {
+        let apart = self.window.zip(other.window).is_some_and(|(one, two)| !meet(one, two, slack));
+        let keyed = self.run_id.is_some() && other.run_id.is_some();
+        keyed || apart || differ(&self.sessions, &other.sessions) || self.follows(other)
     }
 
     /// Whether one kind of witness saw a process start twice, one after the other: these are two lives.

@@ -98,7 +98,7 @@ pub(crate) fn check(seed: u64) -> Checked {
     let analysis = analysis(&scene.found);
     Checked {
         violations: check::violations(&scene.world, &scene.found, &analysis),
-        decidable: oracle::decidable(&scene.world, &scene.found, &analysis),
+        decidable: oracle::decidable(&scene, &analysis),
         verdicts: analysis.verdicts.totals.by_retry.clone(),
         damages: scene.damages,
     }

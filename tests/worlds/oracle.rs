@@ -9,10 +9,10 @@ use mcp_postmortem::{
 };
 
 use super::{
+    Scene,
     check::{Check, outcomes_of},
-    damage::Found,
     tell::Shows,
-    truth::{Answer, Ask, Author, Body, Ending, Transport, What, World},
+    truth::{Answer, Ask, Author, Body, Ending, Transport, What},
 };
 
 /// One thing that the oracle decides.
@@ -27,8 +27,9 @@ pub(crate) struct Decidable {
 }
 
 /// All that the oracle decides of a world.
-pub(crate) fn decidable(world: &World, found: &[Found], analysis: &Analysis) -> Vec<Decidable> {
-    let oracle = Oracle { check: Check::new(world, found, analysis) };
+pub(crate) fn decidable(scene: &Scene, analysis: &Analysis) -> Vec<Decidable> {
+    let torn = scene.damages.iter().any(|damage| ["tail-torn", "head-missing"].contains(damage));
+    let oracle = Oracle { check: Check::new(&scene.world, &scene.found, analysis), torn };
     let mut table = Vec::new();
     for (index, verdict) in &analysis.verdicts.calls {
         let Some((attempt, _)) = oracle.check.parts(*index).into_iter().next() else { continue };
@@ -36,7 +37,8 @@ pub(crate) fn decidable(world: &World, found: &[Found], analysis: &Analysis) -> 
             continue;
         }
         for (name, decided) in oracle.call(attempt, verdict) {
-            let detail = format!("call {index}, attempt {attempt}: {}", verdict.retry.rule);
+            let said = (verdict.retry.verdict.name(), verdict.retry.rule, &verdict.retry.conditions);
+            let detail = format!("call {index}, attempt {attempt}: {said:?}");
             table.push(Decidable { name, decided, detail });
         }
     }
@@ -45,6 +47,8 @@ pub(crate) fn decidable(world: &World, found: &[Found], analysis: &Analysis) -> 
 
 struct Oracle<'w> {
     check: Check<'w>,
+    /// It shows that records are lost: what stood there may have been another attempt.
+    torn: bool,
 }
 
 type Row = (&'static str, bool);
@@ -135,16 +139,20 @@ impl Oracle<'_> {
     /// Whether records show that nothing was done: by specification, for it was not sent, or for it was refused before
     /// any work, in the words of one who did the work if there was any.
     fn adds_nothing(&self, attempt: usize) -> bool {
-        // A handshake alone does not start the process, but it is repeated by a restart, and that may do more.
+        // What was not answered may take a restart, and that may do more.
         if self.check.world.intent_of(attempt).is_none() {
-            return !self.check.world.facts.iter().any(|fact| matches!(fact.what, What::Background { .. }));
+            let starts = self.check.world.facts.iter().any(|fact| matches!(fact.what, What::Background { .. }));
+            return self.server_answered(attempt) && !starts;
         }
-        self.is_left(attempt, &["NotSent"]) || self.was_denied(attempt) || self.has_no_session(attempt)
+        let refused = !self.torn && (self.was_denied(attempt) || self.has_no_session(attempt));
+        self.is_left(attempt, &["NotSent"]) || refused
     }
 
-    /// Whether the server's log shows that it denied the call, and that it answered then.
+    /// Whether the server's log shows that it denied the call, and that it answered then; no text of unknown zone may be
+    /// about what it did besides.
     fn was_denied(&self, attempt: usize) -> bool {
         let world = self.check.world;
+        let text = self.check.found.iter().any(|file| file.name.contains("stderr"));
         let denied = world.facts.iter().any(|fact| match fact.what {
             What::Denied { dispatch } => world.dispatches[dispatch].attempt == attempt,
             _ => false,
@@ -155,7 +163,7 @@ impl Oracle<'_> {
                 own && String::from_utf8_lossy(&file.bytes[span.clone()]).contains("authorization_denied")
             })
         });
-        denied && named && self.is_left(attempt, &["Responded"]) && world.dispatches_of(attempt).count() == 1
+        denied && named && !text && self.is_left(attempt, &["Responded"]) && world.dispatches_of(attempt).count() == 1
     }
 
     /// Whether the server itself, and no gateway before it, told the client that it knows no such session.

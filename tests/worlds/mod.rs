@@ -3,6 +3,7 @@
 
 pub(crate) mod check;
 pub(crate) mod damage;
+mod hop;
 pub(crate) mod story;
 pub(crate) mod tell;
 pub(crate) mod truth;

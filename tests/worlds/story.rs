@@ -23,7 +23,7 @@ pub(crate) fn tell(rng: &mut Rng) -> World {
     let mut story = Story {
         patience: if rng.bool() { 2 * SECOND } else { 60 * SECOND },
         retries: rng.u8(..3),
-        clients: vec![Client::default(); if rng.u8(..48) == 0 { 2 } else { 1 }],
+        clients: vec![Client::default(); if rng.u8(..96) == 0 { 2 } else { 1 }],
         client: 0,
         gives_up: 0,
         busy: 0,
@@ -35,7 +35,7 @@ pub(crate) fn tell(rng: &mut Rng) -> World {
             streams: transport == Transport::Http && rng.bool(),
             // What a gateway holds back until the answer is there reaches nobody.
             asks: asks && !revision.is_stateless() && !gateway,
-            rounds: revision.is_stateless() && rng.bool(),
+            rounds: revision.is_stateless() && rng.u8(..4) == 0,
             spends_states: rng.bool(),
             errs_for_tools: rng.bool(),
         },

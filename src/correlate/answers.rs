@@ -27,30 +27,16 @@ impl Correlator {
         let sender = opposite(direction);
         let seen = answered_as(witness, direction);
         let id = answer.id.map_or(RpcId::Unknown, |id| self.rpc_id(id));
-        let mut open = self.lane.open.with_id(strand, sender, id);
-        if matches!(open, Candidates::None)
-            && let Some(other) = self.other_spelling(id)
-        {
-            open = self.lane.open.with_id(strand, sender, other);
-        }
-        match open {
+        match self.open_with(strand, sender, id) {
             Candidates::One(call) => self.attach_answer(call, answer, seen, witness, mark, http, thin),
             Candidates::None => {
                 self.answer_without_request(strand, sender, id, answer, seen, witness, mark, http, event);
             }
-            Candidates::Several(open) => self.contested_answer(&open, answer, witness, mark),
-        }
-    }
-
-    /// Two open requests share the id: the answer is one's, nobody can say whose.
-    fn contested_answer(&mut self, open: &[u32], answer: &Answer<'_>, witness: Witness, mark: Mark) {
-        for call in open.iter().filter(|call| self.lane.contested.insert(**call)).copied().collect::<Vec<u32>>() {
-            let code = answer.error.and_then(|error| error.code).and_then(|code| i32::try_from(code).ok()).unwrap_or(0);
-            self.sight(call, Seen::Contested, witness, mark, code);
-        }
-        // One of them is answered now; which one stays open, so the oldest is closed to keep the count right.
-        if let Some(&oldest) = open.first() {
-            self.close_call(oldest);
+            Candidates::Several(open) => {
+                let code = answer.error.and_then(|error| error.code).and_then(|code| i32::try_from(code).ok());
+                self.contested(&open, witness, mark, code.unwrap_or(0));
+                self.close_when_all_answered(&open);
+            }
         }
     }
 

@@ -229,7 +229,10 @@ impl Correlator {
             }
             "notifications/cancelled" => {
                 let id = notification.about.map_or(RpcId::Unknown, |id| self.rpc_id(id));
-                if let Some(call) = self.latest(strand, direction, id) {
+                let open = self.open_with(strand, direction, id);
+                if let Candidates::Several(open) = open {
+                    self.contested(&open, witness, mark, 0);
+                } else if let Some(call) = open.one().or_else(|| self.latest(strand, direction, id)) {
                     let seen = if notification.names_timeout { Seen::TimedOut } else { Seen::Cancelled };
                     self.sight(call, seen, witness, mark, 0);
                 } else {
@@ -239,12 +242,13 @@ impl Correlator {
             "notifications/progress" => {
                 // In the TypeScript and Python SDKs the progress token equals the request id.
                 let id = notification.about.map_or(RpcId::Unknown, |id| self.rpc_id(id));
-                let sender = opposite(direction);
-                if let Some(call) =
-                    self.latest(strand, sender, id).filter(|call| self.open_calls(strand).contains(call))
-                {
+                let open = self.open_with(strand, opposite(direction), id);
+                if let Candidates::One(call) = open {
                     self.sight(call, Seen::Handled, witness, mark, 0);
                 } else {
+                    if let Candidates::Several(open) = open {
+                        self.contested(&open, witness, mark, 0);
+                    }
                     // A token of the client's own: any call of the conversation may have begun.
                     self.case.strands[strand as usize].stray_progress = Some(mark);
                     self.stirs(strand, mark);

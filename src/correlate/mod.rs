@@ -32,6 +32,7 @@ mod reach;
 mod rehome;
 mod repeats;
 mod retold;
+mod rivals;
 mod runs;
 mod servers;
 mod spans;
@@ -141,6 +142,8 @@ struct Lane {
     server_instances: FxHashMap<Symbol, u32>,
     /// Calls of which it is noted that an answer may be theirs or another's: once is enough.
     contested: FxHashSet<u32>,
+    /// How many answers came for open calls of one id, by the first of these calls.
+    contested_answers: FxHashMap<u32, u32>,
     /// Attempts that wait for a result, by strand.
     waiting: FxHashMap<u32, Vec<u32>>,
     /// Spans: id to parent and call.

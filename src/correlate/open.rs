@@ -53,6 +53,13 @@ pub(super) enum Candidates {
     Several(Vec<u32>),
 }
 
+impl Candidates {
+    /// The call, where it is the only one.
+    pub(super) fn one(&self) -> Option<u32> {
+        if let Self::One(call) = self { Some(*call) } else { None }
+    }
+}
+
 impl OpenCalls {
     /// For a source whose first strand has this number.
     pub(super) fn new(base: u32) -> Self {

@@ -1,6 +1,8 @@
 //! Phase events, remarks and summaries: what parties state about calls and processes.
 
-use super::{AnswerFacts, AnswerKind, Author, Correlator, Mark, RAISED, RpcId, Seen, Strand, StrandFact};
+use super::{
+    AnswerFacts, AnswerKind, Author, Correlator, Mark, RAISED, RpcId, Seen, Strand, StrandFact, open::Candidates,
+};
 use crate::{
     event::{
         CallKey, ContentKind, Direction, Event, Id, PhaseEvent, Remark, RemarkKind, Step, StepDetail, Summary, Witness,
@@ -104,6 +106,11 @@ impl Correlator {
             self.tool_count(event, mark, strand, count, reason);
         }
         let answer = step_answer(step);
+        if let Some(open) = self.rivals(strand, step.call) {
+            self.contested(&open, witness, mark, 0);
+            self.close_when_all_answered(&open);
+            return;
+        }
         let Some(call) = self.call_of(strand, step.call, method) else {
             self.strand_event(event, mark, StrandFact::Step(step.event), 0, None);
             if !is_effect_free(method) {
@@ -146,7 +153,11 @@ impl Correlator {
     pub(super) fn call_of(&self, strand: u32, key: CallKey<'_>, method: &str) -> Option<u32> {
         if let Some(id) = key.id {
             let id = self.known_id(id)?;
-            return self.latest(strand, Direction::ToServer, id);
+            return match self.open_with(strand, Direction::ToServer, id) {
+                Candidates::One(call) => Some(call),
+                Candidates::Several(_) => None,
+                Candidates::None => self.latest(strand, Direction::ToServer, id),
+            };
         }
         let method = if method.is_empty() { key.method? } else { method };
         let method = self.case.symbols.get(method)?;
@@ -180,6 +191,10 @@ impl Correlator {
 
     fn about_call(&mut self, event: &Event<'_>, mark: Mark, step: &Step<'_>, strand: u32, seen: Seen) {
         let witness = self.witness_of(event);
+        if let Some(open) = self.rivals(strand, step.call) {
+            self.contested(&open, witness, mark, 0);
+            return;
+        }
         match self.call_of(strand, step.call, "tools/call") {
             Some(call) => self.sight(call, seen, witness, mark, gate_number(step.detail)),
             None => self.strand_event(event, mark, StrandFact::Step(step.event), 0, None),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mcp_postmortem::{
     analyze::Analysis,
     correlate::{Mark, Seen},
-    event::PhaseEvent,
+    event::{Direction, PhaseEvent},
     judge::{Answer as Reached, CallVerdict, Caution, Outcome, Truth},
 };
 
@@ -79,6 +79,9 @@ impl<'w> Check<'w> {
     pub(super) fn parts(&self, index: u32) -> Vec<(usize, String)> {
         let case = &self.analysis.case;
         let call = &case.calls[index as usize];
+        if call.direction == Direction::ToClient {
+            return Vec::new();
+        }
         let rows = case.seen(call).into_iter().filter(|row| row.seen != Seen::Contested);
         let rows = rows.map(|row| (row.mark, format!("{:?}", row.seen)));
         let contacts = case.contacts_of(index).flat_map(|contact| {
@@ -116,7 +119,23 @@ impl<'w> Check<'w> {
         parts.iter().map(|(attempt, _)| *attempt).chain(behind).any(|attempt| Some(attempt) != own)
     }
 
+    /// A request of the server, and its answer, are of one call; where lines are theirs alone, of one question.
+    fn question(&self, index: u32, tell: &mut Tell<'_>) {
+        let call = &self.analysis.case.calls[index as usize];
+        let about = |mark: Option<Mark>| mark.and_then(|mark| self.about(mark));
+        let (asked, answered) = (about(call.asked), about(call.answered));
+        let is_wrong = match (asked, answered) {
+            (Some((_, Shows::Question(asked))), Some((_, Shows::Reply(answered)))) => asked != answered,
+            (Some((asked, _)), Some((answered, _))) => asked != answered,
+            _ => false,
+        };
+        if call.direction == Direction::ToClient && is_wrong {
+            tell("link", format!("request {index} of the server joins {asked:?} and {answered:?}"));
+        }
+    }
+
     fn call(&self, index: u32, verdict: &CallVerdict, tell: &mut Tell<'_>) {
+        self.question(index, tell);
         let attempts = self.attempts(index);
         let [attempt] = attempts.iter().copied().collect::<Vec<_>>()[..] else {
             if attempts.len() > 1 {
@@ -135,6 +154,14 @@ impl<'w> Check<'w> {
         self.outcome(attempt, verdict, tell);
         self.phase(attempt, verdict, tell);
         self.effects(attempt, verdict, tell);
+    }
+
+    /// How many executions are possible by all calls of the report that are of this attempt: where nothing joins the
+    /// logs of two processes, each has a receipt of its own.
+    fn possible(&self, attempt: usize) -> u32 {
+        let of = |index: &u32| self.parts(*index).first().is_some_and(|(about, _)| *about == attempt);
+        let calls = self.analysis.verdicts.calls.iter().filter(|(index, _)| of(index));
+        calls.map(|(_, verdict)| verdict.effects.1).sum()
     }
 
     /// Another execution adds an effect where the operation has had one that is on record.
@@ -211,6 +238,9 @@ impl<'w> Check<'w> {
             Ending::Open | Ending::TimedOut | Ending::Closed => vec![Outcome::NoAnswer, Outcome::Cancelled],
         };
         may_be.extend([Outcome::AnswerNotCaptured, Outcome::NoAnswer]);
+        if self.world.attempts[attempt].streams {
+            may_be.push(Outcome::StreamIncomplete);
+        }
         // Whoever reads only what another party saw of the answer can say no more than that.
         may_be.extend(self.world.facts.iter().flat_map(|fact| match &fact.what {
             What::Responded { dispatch, answer } if self.world.dispatches[*dispatch].attempt == attempt => {
@@ -233,18 +263,36 @@ impl<'w> Check<'w> {
         let Some((event, _)) = verdict.last_phase else { return };
         let of = |dispatch: &usize| self.world.dispatches[*dispatch].attempt == attempt;
         let is_true = self.happened(|what| match (event, what) {
-            (P::InitializeSent | P::ToolsListSent | P::ToolCallSent, What::Sent { attempt: sent }) => *sent == attempt,
-            (P::InitializeReceived | P::ToolsListReceived | P::ToolCallReceived, What::Received { dispatch })
+            (
+                P::InitializeSent | P::DiscoverSent | P::ToolsListSent | P::ToolCallSent | P::RequestSent,
+                What::Sent { attempt: sent },
+            ) => *sent == attempt,
+            (
+                P::InitializeReceived
+                | P::DiscoverReceived
+                | P::ToolsListReceived
+                | P::ToolCallReceived
+                | P::RequestReceived,
+                What::Received { dispatch },
+            )
             | (P::AuthorizationDenied, What::Denied { dispatch })
             | (P::AuthorizationGranted, What::Granted { dispatch })
             | (P::ExternalAttempt, What::ContactSent { dispatch, .. })
             | (P::ExternalResult, What::ContactAnswered { dispatch, .. })
             | (
-                P::InitializeResponded | P::ToolsListResponded | P::ToolCallResponded,
+                P::InitializeResponded
+                | P::DiscoverResponded
+                | P::ToolsListResponded
+                | P::ToolCallResponded
+                | P::RequestResponded,
                 What::Responded { dispatch, .. },
             ) => of(dispatch),
             (
-                P::InitializeDelivered | P::ToolsListDelivered | P::ToolCallDelivered,
+                P::InitializeDelivered
+                | P::DiscoverDelivered
+                | P::ToolsListDelivered
+                | P::ToolCallDelivered
+                | P::RequestDelivered,
                 What::Delivered { attempt: got, .. } | What::Late { attempt: got, .. },
             ) => *got == attempt,
             _ => false,
@@ -255,20 +303,22 @@ impl<'w> Check<'w> {
     }
 
     fn effects(&self, attempt: usize, verdict: &CallVerdict, tell: &mut Tell<'_>) {
-        let (low, high) = verdict.effects;
+        let (low, own) = verdict.effects;
         let all = self.world.dispatches_of(attempt).filter(|(_, dispatch)| dispatch.effects > 0);
         let (mut truth, mut seen) = (0, 0);
         for (index, _) in all {
             truth += 1;
-            let shown = [Shows::Received(index), Shows::Responded(index), Shows::Applied(index)];
+            // Executions are counted by receipts and answers: a contact without a key proves no second dispatch.
+            let shown = [Shows::Received(index), Shows::Responded(index)];
             let shown = shown.iter().any(|shows| self.survived.contains(&(attempt, format!("{shows:?}"))));
             seen += u32::from(shown);
         }
         if low > truth {
             tell("effects", format!("at least {low}, and there were {truth}"));
         }
-        if high < seen.max(u32::from(truth > 0)) {
-            tell("effects", format!("at most {high}, and there were {truth}, {seen} of them on record"));
+        let seen = seen.max(u32::from(truth > 0));
+        if own < seen && (own == 0 || self.possible(attempt) < seen) {
+            tell("effects", format!("at most {own}, and there were {truth}, {seen} of them on record"));
         }
     }
 
@@ -296,6 +346,7 @@ pub(super) fn outcomes_of(world: &World, attempt: usize, answer: &Answer) -> Vec
         Body::Result if world.intent_of(attempt).is_some() => Outcome::ToolSuccess,
         Body::Result => Outcome::RpcSuccess,
         Body::ToolError(_) => Outcome::ToolError,
+        Body::InputRequired(_) => Outcome::InputRequired,
         Body::Error { .. } => Outcome::JsonRpcError,
         Body::Plain(_) => Outcome::MalformedJson,
     };

@@ -3,6 +3,7 @@
 
 pub(crate) mod check;
 pub(crate) mod damage;
+mod hop;
 pub(crate) mod oracle;
 pub(crate) mod shrink;
 pub(crate) mod story;

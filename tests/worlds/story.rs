@@ -5,8 +5,8 @@ use fastrand::Rng;
 
 use super::{
     truth::{
-        Answer, Ask, Attempt, Author, Body, Ending, Fact, Intent, Life, MILLISECOND, Nanos, Nature, SECOND, Transport,
-        What, World,
+        Answer, Ask, Attempt, Body, Ending, Fact, Intent, Life, MILLISECOND, Nanos, Nature, Revision, SECOND,
+        Transport, What, World,
     },
     work::Work,
 };
@@ -17,25 +17,37 @@ const BEGIN: Nanos = 1_784_728_800 * SECOND;
 /// Makes up a world.
 pub(crate) fn tell(rng: &mut Rng) -> World {
     let transport = if rng.bool() { Transport::Stdio } else { Transport::Http };
+    let revision = *rng.choice(&Revision::ALL).unwrap_or(&Revision::June2025);
     let gateway = transport == Transport::Http && rng.u8(..3) > 0;
+    let asks = rng.u8(..3) == 0;
     let mut story = Story {
         patience: if rng.bool() { 2 * SECOND } else { 60 * SECOND },
         retries: rng.u8(..3),
-        ids: 0,
+        clients: vec![Client::default(); if rng.u8(..96) == 0 { 2 } else { 1 }],
+        client: 0,
+        gives_up: 0,
         busy: 0,
         habits: Habits {
             at_start: rng.u8(..6) == 0,
             progress: rng.u8(..4) == 0,
             behind_answer: rng.u8(..6) == 0,
             counts_anew: rng.bool(),
+            streams: transport == Transport::Http && rng.bool(),
+            // What a gateway holds back until the answer is there reaches nobody.
+            asks: asks && !revision.is_stateless() && !gateway,
+            rounds: revision.is_stateless() && rng.u8(..4) == 0,
+            spends_states: rng.bool(),
+            errs_for_tools: rng.bool(),
         },
         world: World {
             transport,
+            revision,
             gateway,
             lives: Vec::new(),
             intents: Vec::new(),
             attempts: Vec::new(),
             dispatches: Vec::new(),
+            questions: Vec::new(),
             facts: Vec::new(),
         },
         rng,
@@ -56,6 +68,24 @@ pub(super) struct Habits {
     pub(super) behind_answer: bool,
     /// Each connection of the client counts its requests from zero.
     counts_anew: bool,
+    /// Tools answer with event streams.
+    streams: bool,
+    /// Tools ask the client, by requests of the server.
+    pub(super) asks: bool,
+    /// Tools ask the client, by an answer that is not the last.
+    pub(super) rounds: bool,
+    /// A state can be used once.
+    pub(super) spends_states: bool,
+    /// A tool that is not there is an error of the protocol.
+    pub(super) errs_for_tools: bool,
+}
+
+/// Where a client is.
+#[derive(Clone, Copy, Default)]
+struct Client {
+    ids: u64,
+    /// The process that it has a session with.
+    life: usize,
 }
 
 pub(super) struct Story<'r> {
@@ -66,7 +96,11 @@ pub(super) struct Story<'r> {
     patience: Nanos,
     /// How often the client sends again.
     retries: u8,
-    ids: u64,
+    clients: Vec<Client>,
+    /// Which of them acts.
+    client: usize,
+    /// When the client that acts stops waiting.
+    pub(super) gives_up: Nanos,
     /// No call that was begun ends after this.
     busy: Nanos,
 }
@@ -78,13 +112,29 @@ impl Story<'_> {
         for server in 0..servers {
             self.start(server, at);
         }
-        at = self.greet(0, at + 20 * MILLISECOND);
-        for _ in 0..self.rng.usize(1..=4) {
-            let end = self.pursue(at);
-            // Some calls are made while others are open.
-            at = if self.rng.u8(..3) == 0 { at + self.span(1, 40) * MILLISECOND } else { end.max(at) };
-            at += self.span(1, 3_000) * MILLISECOND;
+        let mut next: Vec<Nanos> = Vec::new();
+        for client in 0..self.clients.len() {
+            self.client = client;
+            if client > 0 && self.world.transport == Transport::Stdio {
+                self.clients[client].life = self.start(0, at);
+            }
+            next.push(self.greet(self.clients[client].life, at + 20 * MILLISECOND));
+            at += self.span(0, 30) * MILLISECOND;
         }
+        for _ in 0..self.rng.usize(1..=4) * next.len() {
+            // Whoever is free first acts next.
+            self.client = (0..next.len()).min_by_key(|client| next[*client]).unwrap_or(0);
+            let begin = next[self.client];
+            let pings = !self.world.revision.is_stateless() && self.rng.u8(..12) == 0;
+            let life = self.clients[self.client].life;
+            let begin = if pings { self.attempt(Ask::Ping, life, begin) + MILLISECOND } else { begin };
+            let end = self.pursue(begin);
+            // Some calls are made while others are open.
+            let open = self.rng.u8(..3) == 0;
+            let then = if open { begin + self.span(1, 40) * MILLISECOND } else { end.max(begin) };
+            next[self.client] = then + self.span(1, 3_000) * MILLISECOND;
+        }
+        at = next.into_iter().max().unwrap_or(at);
         let last = self.busy.max(at) + SECOND;
         for life in 0..self.world.lives.len() {
             if self.world.lives[life].dies.is_none() && self.rng.bool() {
@@ -119,9 +169,13 @@ impl Story<'_> {
         life
     }
 
-    /// The handshake, and mostly a list of tools.
+    /// The handshake, where there is one, and mostly a list of tools.
     fn greet(&mut self, life: usize, at: Nanos) -> Nanos {
-        let at = self.attempt(Ask::Initialize, life, at);
+        let at = match self.world.revision.is_stateless() {
+            false => self.attempt(Ask::Initialize, life, at),
+            true if self.rng.bool() => self.attempt(Ask::Discover, life, at),
+            true => at,
+        };
         if self.rng.u8(..4) > 0 { self.attempt(Ask::ToolsList, life, at + MILLISECOND) } else { at }
     }
 
@@ -145,14 +199,23 @@ impl Story<'_> {
             self.world.intents.push(Intent { nature, tool: tool.to_owned(), amount, misfit });
         }
         let mut at = at;
-        for _ in 0..=self.retries {
+        let mut state = None;
+        for _ in 0..=self.retries + u8::from(self.habits.rounds) {
             let (life, begin) = self.connection(at);
-            at = self.attempt(Ask::Call { intent }, life, begin);
+            at = self.request(Ask::Call { intent }, life, begin, state.clone());
             let ended = self.world.attempts.last().map(|attempt| attempt.ending.clone());
             let repeat = match ended {
+                Some(Ending::Answered(Answer { body: Body::InputRequired(given), .. })) => {
+                    state = Some(given);
+                    self.rng.u8(..5) > 0
+                }
                 Some(Ending::Answered(answer)) if answer.body == Body::Result => self.rng.u8(..10) == 0,
                 Some(Ending::Open) => false,
-                _ => self.rng.u8(..3) > 0,
+                _ => {
+                    // Some begin again, some send the same continuation again.
+                    state = state.filter(|_| self.rng.bool());
+                    self.rng.u8(..3) > 0
+                }
             };
             if !repeat {
                 break;
@@ -164,35 +227,46 @@ impl Story<'_> {
 
     /// Where the client sends next, and when it can: a dead process is started again, mostly.
     fn connection(&mut self, at: Nanos) -> (usize, Nanos) {
-        let life = self.world.lives.len() - 1;
-        let session = if self.world.gateway { 0 } else { life };
-        let dead = self.world.lives[session].dies.is_some_and(|dies| dies <= at);
+        let life = self.clients[self.client].life;
+        let dead = self.world.lives[life].dies.is_some_and(|dies| dies <= at);
         if !dead || self.rng.u8(..5) == 0 {
-            return (session, at);
+            return (life, at);
         }
-        let next = self.start(self.world.lives[session].server, at + MILLISECOND);
+        let server = self.world.lives[life].server;
+        let shared = self.world.transport == Transport::Http;
+        let other = self.world.lives.iter().rposition(|life| shared && life.server == server && life.lives(at));
+        let next = match other {
+            Some(other) => other,
+            None => self.start(server, at + MILLISECOND),
+        };
+        self.clients[self.client].life = next;
         if self.habits.counts_anew {
-            self.ids = 0;
+            self.clients[self.client].ids = 0;
         }
         let at = self.greet(next, at + 20 * MILLISECOND);
         (next, at + MILLISECOND)
     }
 
-    /// One request from the client's side. Returns when the client is done with it.
     fn attempt(&mut self, ask: Ask, life: usize, at: Nanos) -> Nanos {
+        self.request(ask, life, at, None)
+    }
+
+    /// One request from the client's side. Returns when the client is done with it.
+    fn request(&mut self, ask: Ask, life: usize, at: Nanos, state: Option<String>) -> Nanos {
         let attempt = self.world.attempts.len();
-        let id = self.ids;
-        self.ids += 1;
-        self.world.attempts.push(Attempt { ask, life, id, ending: Ending::Open });
-        if !self.world.lives[life].lives(at) && self.world.transport == Transport::Stdio {
+        let client = self.client;
+        let id = self.clients[client].ids;
+        self.clients[client].ids += 1;
+        let streams = self.habits.streams && matches!(ask, Ask::Call { .. });
+        self.world.attempts.push(Attempt { ask, life, client, id, state, streams, ending: Ending::Open });
+        let is_call = matches!(ask, Ask::Call { .. });
+        let fickle = is_call && self.rng.u8(..25) == 0;
+        let patience = if fickle { (self.span(5, 900) * MILLISECOND).min(self.patience) } else { self.patience };
+        self.gives_up = at + patience;
+        if !self.world.lives[life].lives(at) && !self.world.gateway {
             self.fact(at, What::NotSent { attempt });
             self.world.attempts[attempt].ending = Ending::NotSent;
             return at + MILLISECOND;
-        }
-        if !self.world.gateway && !self.world.lives[life].lives(at) {
-            self.fact(at, What::NotSent { attempt });
-            self.world.attempts[attempt].ending = Ending::NotSent;
-            return at + 2 * MILLISECOND;
         }
         self.fact(at, What::Sent { attempt });
         let hop = self.span(50, 900) * 1_000;
@@ -205,8 +279,7 @@ impl Story<'_> {
     fn receive(&mut self, attempt: usize, sent: Nanos, answered: Came) -> Nanos {
         let hop = self.span(50, 900) * 1_000;
         let deadline = sent + self.patience;
-        let fickle = matches!(self.world.attempts[attempt].ask, Ask::Call { .. }) && self.rng.u8(..25) == 0;
-        let gives_up = if fickle { (sent + self.span(5, 900) * MILLISECOND).min(deadline) } else { deadline };
+        let gives_up = self.gives_up;
         let (ending, at) = match answered {
             Came::Answer(answer, at) if at + hop <= gives_up => {
                 self.fact(at + hop, What::Delivered { attempt, answer: answer.clone() });
@@ -218,7 +291,9 @@ impl Story<'_> {
             }
             late => {
                 self.fact(gives_up, What::TimedOut { attempt });
-                if self.world.transport == Transport::Stdio || self.rng.bool() {
+                // Without sessions, a stream that is closed is a call that is cancelled.
+                let tells = !self.world.revision.is_stateless() && self.rng.bool();
+                if self.world.transport == Transport::Stdio || tells {
                     self.fact(gives_up + 100_000, What::CancelSent { attempt });
                 }
                 if let Came::Answer(answer, at) = late
@@ -233,89 +308,8 @@ impl Story<'_> {
         at
     }
 
-    /// The gateway: it may refuse, try one replica after the other, give up waiting, and replace answers.
-    fn forward(&mut self, attempt: usize, at: Nanos) -> Came {
-        let asks = matches!(self.world.attempts[attempt].ask, Ask::Call { .. });
-        if asks && self.rng.u8(..14) == 0 {
-            let (status, body) = *self.rng.choice(DOOR).unwrap_or(&DOOR[0]);
-            let answer = Answer { author: Author::Gateway, status, body: Body::Plain(body) };
-            return self.answer_as_gateway(attempt, answer, Vec::new(), at, at + 300_000);
-        }
-        let patience = if self.rng.bool() { SECOND } else { 30 * SECOND };
-        let again = self.rng.u8(..3) == 0;
-        let (mut now, mut upstream) = (at, Vec::new());
-        for life in self.replicas(attempt) {
-            let connected = self.world.lives[life].lives(now);
-            self.fact(now, What::Tried { attempt, life, connected });
-            if !connected {
-                upstream.push((life, 502));
-                now += MILLISECOND;
-                continue;
-            }
-            match self.serve(attempt, life, now + 100_000) {
-                Came::Answer(answer, done) if done - now < patience => {
-                    upstream.push((life, answer.status));
-                    if answer.status >= 500 && again {
-                        now = done;
-                        continue;
-                    }
-                    let answer = self.guard(answer);
-                    return self.answer_as_gateway(attempt, answer, upstream, at, done + 100_000);
-                }
-                Came::Closed(done) if done - now < patience => {
-                    upstream.push((life, 502));
-                    now = done;
-                }
-                _ => {
-                    upstream.push((life, 504));
-                    now += patience;
-                }
-            }
-            if !again {
-                break;
-            }
-        }
-        let status = upstream.last().map_or(502, |(_, status)| if *status == 504 { 504 } else { 502 });
-        let answer = Answer { author: Author::Gateway, status, body: Body::Plain(page(status)) };
-        self.answer_as_gateway(attempt, answer, upstream, at, now)
-    }
-
-    /// The replicas in the order in which the gateway tries them; it knows the sessions' homes only if it is told.
-    fn replicas(&mut self, attempt: usize) -> Vec<usize> {
-        let home = self.world.attempts[attempt].life;
-        let mut latest: Vec<usize> = Vec::new();
-        for server in 0..2 {
-            latest.extend(self.world.lives.iter().rposition(|life| life.server == server));
-        }
-        latest.sort_by_key(|life| *life != home);
-        if self.rng.u8(..6) == 0 {
-            latest.reverse();
-        }
-        latest
-    }
-
-    /// A guardrail may replace what the server answered.
-    fn guard(&mut self, answer: Answer) -> Answer {
-        if answer.body != Body::Result || self.rng.u8(..14) > 0 {
-            return answer;
-        }
-        Answer { author: Author::Gateway, status: 403, body: Body::Plain("{\"error\":\"response blocked by policy\"}") }
-    }
-
-    fn answer_as_gateway(
-        &mut self,
-        attempt: usize,
-        answer: Answer,
-        upstream: Vec<(usize, u16)>,
-        since: Nanos,
-        at: Nanos,
-    ) -> Came {
-        self.fact(at, What::GatewayAnswered { attempt, answer: answer.clone(), upstream, since });
-        Came::Answer(answer, at)
-    }
-
     /// One server process gets the request.
-    fn serve(&mut self, attempt: usize, life: usize, at: Nanos) -> Came {
+    pub(super) fn serve(&mut self, attempt: usize, life: usize, at: Nanos) -> Came {
         let dies = self.world.lives[life].dies;
         let mut work = Work::new(self, life, at);
         if !work.alive() {
@@ -335,21 +329,4 @@ pub(super) enum Came {
     Answer(Answer, Nanos),
     Closed(Nanos),
     Nothing,
-}
-
-/// Refusals of a gateway that forwards nothing.
-const DOOR: &[(u16, &str)] = &[
-    (401, "{\"error\":\"invalid_token\"}"),
-    (403, "{\"error\":\"forbidden\"}"),
-    (429, "slow down"),
-    (503, "no healthy upstream"),
-    (413, "<html><head><title>413 Request Entity Too Large</title></head></html>"),
-];
-
-fn page(status: u16) -> &'static str {
-    if status == 504 {
-        "<html>\r\n<head><title>504 Gateway Time-out</title></head>\r\n<body>\r\n<center><h1>504 Gateway Time-out</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n"
-    } else {
-        "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n"
-    }
 }

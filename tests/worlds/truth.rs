@@ -13,6 +13,35 @@ pub(crate) enum Transport {
     Http,
 }
 
+/// Revisions of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Revision {
+    R2024,
+    March2025,
+    June2025,
+    November2025,
+    R2026,
+}
+
+impl Revision {
+    pub(crate) const ALL: [Self; 5] = [Self::R2024, Self::March2025, Self::June2025, Self::November2025, Self::R2026];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::R2024 => "2024-11-05",
+            Self::March2025 => "2025-03-26",
+            Self::June2025 => "2025-06-18",
+            Self::November2025 => "2025-11-25",
+            Self::R2026 => "2026-07-28",
+        }
+    }
+
+    /// There is no handshake and no session, and servers ask nothing by requests of their own.
+    pub(crate) fn is_stateless(self) -> bool {
+        self == Self::R2026
+    }
+}
+
 /// What a tool does to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nature {
@@ -75,7 +104,9 @@ pub(crate) struct Intent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
     Initialize,
+    Discover,
     ToolsList,
+    Ping,
     Call { intent: usize },
 }
 
@@ -91,6 +122,8 @@ pub(crate) enum Author {
 pub(crate) enum Body {
     Result,
     ToolError(String),
+    /// A tool wants to know more, and gives its state away.
+    InputRequired(String),
     Error {
         code: i64,
         message: String,
@@ -130,8 +163,32 @@ pub(crate) struct Attempt {
     pub(crate) ask: Ask,
     /// Which life the client believes to talk to: the session.
     pub(crate) life: usize,
+    /// Which client: each has a session of its own, and counts for itself.
+    pub(crate) client: usize,
     pub(crate) id: u64,
+    /// The state that it goes on with.
+    pub(crate) state: Option<String>,
+    /// The server answers with an event stream.
+    pub(crate) streams: bool,
     pub(crate) ending: Ending,
+}
+
+/// What a server asks a client in the middle of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Topic {
+    Sampling,
+    Elicitation,
+    Roots,
+    Ping,
+}
+
+/// A request of a server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question {
+    pub(crate) dispatch: usize,
+    /// Servers count for themselves.
+    pub(crate) id: u64,
+    pub(crate) topic: Topic,
 }
 
 /// One arrival of a request at a server process.
@@ -213,6 +270,14 @@ pub(crate) enum What {
     Progress {
         dispatch: usize,
     },
+    /// The server asks the client.
+    Asked {
+        question: usize,
+    },
+    /// The client tells the server.
+    Replied {
+        question: usize,
+    },
     ContactSent {
         dispatch: usize,
         contact: u32,
@@ -242,12 +307,14 @@ pub(crate) enum What {
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) transport: Transport,
+    pub(crate) revision: Revision,
     /// A gateway stands between client and servers.
     pub(crate) gateway: bool,
     pub(crate) lives: Vec<Life>,
     pub(crate) intents: Vec<Intent>,
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) dispatches: Vec<Dispatch>,
+    pub(crate) questions: Vec<Question>,
     /// In the order of true time.
     pub(crate) facts: Vec<Fact>,
 }
@@ -261,7 +328,19 @@ impl World {
     pub(crate) fn intent_of(&self, attempt: usize) -> Option<usize> {
         match self.attempts[attempt].ask {
             Ask::Call { intent } => Some(intent),
-            Ask::Initialize | Ask::ToolsList => None,
+            _ => None,
         }
+    }
+
+    /// The session of an attempt: each client has one with each process.
+    pub(crate) fn session_of(&self, attempt: usize) -> String {
+        let Attempt { life, client, .. } = self.attempts[attempt];
+        let session = self.lives[life].session.chars();
+        if client == 0 { session.collect() } else { session.rev().collect() }
+    }
+
+    /// The attempt in the middle of which a server asks.
+    pub(crate) fn asking(&self, question: usize) -> usize {
+        self.dispatches[self.questions[question].dispatch].attempt
     }
 }

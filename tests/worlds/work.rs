@@ -2,7 +2,7 @@
 
 use super::{
     story::{Came, Story},
-    truth::{Answer, Ask, Author, Body, Dispatch, Intent, Nanos, Nature, Transport, What},
+    truth::{Answer, Ask, Author, Body, Dispatch, Intent, Nanos, Nature, Question, Revision, Topic, Transport, What},
 };
 
 /// A server process at work on one request. `None` means that nothing comes back: it hangs, or it died.
@@ -47,7 +47,8 @@ impl<'s, 'r> Work<'s, 'r> {
         let ask = self.story.world.attempts[attempt].ask;
         let session = self.story.world.attempts[attempt].life;
         self.dispatch = self.story.world.dispatches.len();
-        let known = session == self.life || ask == Ask::Initialize;
+        let stateless = self.story.world.revision.is_stateless();
+        let known = session == self.life || ask == Ask::Initialize || stateless;
         let intent = match ask {
             Ask::Call { intent } => Some(self.story.world.intents[intent].clone()),
             _ => None,
@@ -62,11 +63,18 @@ impl<'s, 'r> Work<'s, 'r> {
         if http && intent.is_some() && self.one_in(25) {
             return Some(self.respond(401, Body::Plain("{\"error\":\"invalid_token\"}")));
         }
+        if http && stateless && self.one_in(30) {
+            let message = "Header mismatch: Mcp-Name header does not match the request body".to_owned();
+            return Some(self.respond(400, Body::Error { code: -32_020, message, nameless: false }));
+        }
         self.note(What::Received { dispatch: self.dispatch });
         self.wait(0, 3)?;
         let Some(intent) = intent else {
             return Some(self.respond(200, Body::Result));
         };
+        if intent.tool == "refund" && self.story.habits.errs_for_tools {
+            return Some(self.err(-32_602, "Unknown tool: refund"));
+        }
         if intent.tool == "refund" {
             return Some(self.respond(200, Body::ToolError("Unknown tool: refund".to_owned())));
         }
@@ -79,7 +87,70 @@ impl<'s, 'r> Work<'s, 'r> {
             self.wait(0, 2)?;
             return Some(self.respond(200, Body::ToolError("denied by policy".to_owned())));
         }
+        let state = self.story.world.attempts[attempt].state.clone();
+        if state.is_some_and(|state| self.is_spent(attempt, &state)) {
+            return Some(self.err(-32_602, "Invalid or expired requestState"));
+        }
         self.run_tool(&intent)
+    }
+
+    /// Whether a state was used by another request that came before.
+    fn is_spent(&self, attempt: usize, state: &str) -> bool {
+        let world = &self.story.world;
+        let mut earlier = world.dispatches.iter().filter(|other| other.attempt != attempt && other.entered);
+        self.story.habits.spends_states
+            && earlier.any(|other| world.attempts[other.attempt].state.as_deref() == Some(state))
+    }
+
+    /// An error of the protocol. Servers without sessions derive the status from the code, whoever raised it.
+    fn err(&mut self, code: i64, message: &str) -> Came {
+        let derived = self.story.world.transport == Transport::Http && self.story.world.revision.is_stateless();
+        let status = match code {
+            -32_700 | -32_600 | -32_602 if derived => 400,
+            -32_601 if derived => 404,
+            _ => 200,
+        };
+        self.respond(status, Body::Error { code, message: message.to_owned(), nameless: false })
+    }
+
+    /// The tool asks the client, and waits for what it says.
+    fn ask(&mut self) -> Option<()> {
+        if !self.story.habits.asks || self.one_in(2) {
+            return Some(());
+        }
+        let topics: &[Topic] = match self.story.world.revision {
+            Revision::R2024 | Revision::March2025 => &[Topic::Sampling, Topic::Roots, Topic::Ping],
+            _ => &[Topic::Sampling, Topic::Elicitation, Topic::Roots, Topic::Ping],
+        };
+        let topic = *self.story.rng.choice(topics).unwrap_or(&Topic::Ping);
+        let attempt = self.story.world.dispatches[self.dispatch].attempt;
+        let client = self.story.world.attempts[attempt].client;
+        let question = self.story.world.questions.len();
+        let asked = self.story.world.questions.iter().filter(|other| {
+            let dispatch = &self.story.world.dispatches[other.dispatch];
+            dispatch.life == self.life && self.story.world.attempts[dispatch.attempt].client == client
+        });
+        let id = asked.count() as u64;
+        self.story.world.questions.push(Question { dispatch: self.dispatch, id, topic });
+        self.note(What::Asked { question });
+        self.wait(2, 400)?;
+        // On HTTP, the question went to a stream that is closed when the client stops waiting.
+        let heard = self.story.world.transport == Transport::Stdio || self.at < self.story.gives_up;
+        if !heard || self.one_in(8) {
+            return None;
+        }
+        self.note(What::Replied { question });
+        self.wait(1, 5)
+    }
+
+    /// The tool tells what it wants to know before it goes on.
+    fn want(&mut self) -> Option<Came> {
+        let attempt = self.story.world.dispatches[self.dispatch].attempt;
+        if !self.story.habits.rounds || self.story.world.attempts[attempt].state.is_some() {
+            return None;
+        }
+        let state = format!("v1.{:032x}", self.story.rng.u128(..));
+        Some(self.respond(200, Body::InputRequired(state)))
     }
 
     /// The tool's own code.
@@ -96,6 +167,13 @@ impl<'s, 'r> Work<'s, 'r> {
         if fails_early && self.one_in(2) {
             return Some(self.fail(intent));
         }
+        let asks_late = self.one_in(4);
+        if !asks_late {
+            self.ask()?;
+            if let Some(came) = self.want() {
+                return Some(came);
+            }
+        }
         let well = match intent.nature {
             Nature::Pure => true,
             Nature::Fetch => self.contact(false)?,
@@ -107,6 +185,12 @@ impl<'s, 'r> Work<'s, 'r> {
             }
         };
         self.wait(0, 40)?;
+        if asks_late {
+            self.ask()?;
+            if let Some(came) = self.want() {
+                return Some(came);
+            }
+        }
         if self.one_in(14) {
             return None;
         }
@@ -145,18 +229,17 @@ impl<'s, 'r> Work<'s, 'r> {
     /// An error that a handler raises, in whatever words and with whatever code.
     fn fail(&mut self, intent: &Intent) -> Came {
         let tool = &intent.tool;
-        let error = |code, message: &str| Body::Error { code, message: message.to_owned(), nameless: false };
         let body = match self.story.rng.u8(..12) {
             0 => Body::ToolError(format!("Error executing tool {tool}: {}", model_error("Invoice"))),
             1 => Body::ToolError(format!("Error executing tool {tool}: Unknown tool: ledger")),
             2 => Body::ToolError("Unknown tool: ledger".to_owned()),
-            3 => error(-32_602, "Invalid params"),
-            4 => error(-32_601, "Method not found"),
-            5 => error(-32_600, "Session not found"),
-            6 => error(-32_603, "Internal error"),
-            7 => error(-32_001, "Request timed out"),
+            3 => return self.err(-32_602, "Invalid params"),
+            4 => return self.err(-32_601, "Method not found"),
+            5 => return self.err(-32_600, "Session not found"),
+            6 => return self.err(-32_603, "Internal error"),
+            7 => return self.err(-32_001, "Request timed out"),
             8 => Body::ToolError("401 Unauthorized".to_owned()),
-            9 => error(-32_700, "Parse error"),
+            9 => return self.err(-32_700, "Parse error"),
             10 => Body::ToolError(format!("Error executing tool {tool}: connection refused")),
             _ => Body::ToolError(format!("Error executing tool {tool}: ledger is busy")),
         };

@@ -161,6 +161,7 @@ fn dispatched(facts: &CallFacts<'_>, outcome: Outcome, refused: bool) -> Option<
     ) || matches!(outcome, Outcome::ToolError | Outcome::JsonRpcError)
             // Whoever could not tell the id may not have read the request.
             && !facts.call.answer.foreign_id
+            && !at_the_door(facts.call)
             && !refused
             && answer_is_servers(facts.call);
     if let Some(mark) = facts.receipt().filter(|_| !refused) {
@@ -171,6 +172,11 @@ fn dispatched(facts: &CallFacts<'_>, outcome: Outcome, refused: bool) -> Option<
     }
     let row = facts.first(Seen::ReplyLost).or_else(|| facts.first(Seen::LateAnswer))?;
     Some(Evidence::seen(role_of(row), row.mark))
+}
+
+/// Whether the answer has a code of what stands before dispatch (MCP 2026-07-28); a handler can raise it as well.
+fn at_the_door(call: &Call) -> bool {
+    call.answer.has_code && matches!(call.answer.code, -32020 | -32022)
 }
 
 /// An external result that shows application: a success status to a request that writes.

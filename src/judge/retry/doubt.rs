@@ -30,6 +30,13 @@ struct Doubt {
 
 static DOUBTS: &[Doubt] = &[
     Doubt {
+        // The handler runs from its top on each leg: what it did before it asked has been done already.
+        find: |facts| Spots::records(continues(facts).then(|| facts.place())),
+        except: &[],
+        own: false,
+        condition: "the tool had done nothing yet when it asked for what {} brings",
+    },
+    Doubt {
         find: |facts| Spots::sources(facts.case.anywhere.lossy_sources.iter().copied()),
         except: &[],
         own: false,
@@ -134,6 +141,11 @@ static DOUBTS: &[Doubt] = &[
         condition: "no line without a time (first: {}) is about it",
     },
 ];
+
+/// Whether a request goes on with what a tool asked for (MCP 2026-07-28, multi-round-trip requests).
+fn continues(facts: &CallFacts<'_>) -> bool {
+    facts.call.continues || facts.call.state_sent != 0
+}
 
 /// Whether somebody wrote something behind a request that has no answer, as far as the clock tells: it has no end.
 fn words_behind(facts: &CallFacts<'_>) -> bool {

@@ -38,7 +38,16 @@ pub(super) fn file(world: &World, clock: Clock) -> File {
             }
             What::Progress { dispatch } => {
                 let attempt = world.dispatches[*dispatch].attempt;
-                line(format!("Message from server: {}", messages::said()), Some((attempt, Shows::About)));
+                let text = format!("Message from server: {}", messages::said(world, *dispatch));
+                line(text, Some((attempt, Shows::About)));
+            }
+            What::Asked { question } => {
+                let text = format!("Message from server: {}", messages::question(world, *question));
+                line(text, Some((world.asking(*question), Shows::Question(*question))));
+            }
+            What::Replied { question } => {
+                let text = format!("Message from client: {}", messages::reply(world, *question));
+                line(text, Some((world.asking(*question), Shows::Reply(*question))));
             }
             _ => {}
         }

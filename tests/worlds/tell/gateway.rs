@@ -30,7 +30,8 @@ fn access(world: &World, clock: Clock) -> File {
         let addresses: Vec<String> = upstream.iter().map(|(life, _)| address(world, *life)).collect();
         let statuses: Vec<String> = upstream.iter().map(|(_, status)| status.to_string()).collect();
         let opens = world.attempts[*attempt].ask == Ask::Initialize;
-        let session = if opens { "" } else { &world.lives[world.attempts[*attempt].life].session };
+        let has_session = !opens && !world.revision.is_stateless();
+        let session = if has_session { world.session_of(*attempt) } else { String::new() };
         let dash = |list: Vec<String>| if list.is_empty() { "-".to_owned() } else { list.join(", ") };
         let record = json!({"time": clock.at(fact.at).format("%Y-%m-%dT%H:%M:%S+00:00").to_string(),
             "msec": clock.at(fact.at).timestamp_millis() as f64 / 1000.0, "remote_addr": "127.0.0.1",

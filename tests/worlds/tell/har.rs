@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Clock, File, Shows, messages};
-use crate::worlds::truth::{Answer, Ask, Body, Ending, Nanos, What, World};
+use super::{Clock, File, Shows, messages, stream};
+use crate::worlds::truth::{Answer, Ask, Attempt, Body, Ending, Nanos, Revision, What, World};
 
 const HEAD: &str = "{\"log\": {\"version\": \"1.2\", \"creator\": {\"name\": \"mitmproxy\", \"version\": \"11.0.2\"}, \"entries\": [\n";
 
@@ -13,6 +13,19 @@ pub(super) fn file(world: &World, clock: Clock) -> File {
     for fact in &world.facts {
         let attempt = match fact.what {
             What::Sent { attempt } => attempt,
+            What::Replied { question } => {
+                let attempt = world.asking(question);
+                let body = messages::reply(world, question).to_string();
+                let entry = accepted(world, attempt, clock, fact.at, &body);
+                file.push(entry.to_string(), Some((attempt, Shows::Reply(question))));
+                continue;
+            }
+            What::CancelSent { attempt } => {
+                let body = messages::cancelled(world, attempt).to_string();
+                let entry = accepted(world, attempt, clock, fact.at, &body);
+                file.push(entry.to_string(), Some((attempt, Shows::About)));
+                continue;
+            }
             What::NotSent { attempt } => {
                 let mut entry = entry(world, attempt, clock, fact.at, None);
                 entry["_error"] = json!("net::ERR_CONNECTION_REFUSED");
@@ -33,7 +46,8 @@ pub(super) fn file(world: &World, clock: Clock) -> File {
         file.push(entry(world, attempt, clock, fact.at, ending).to_string(), Some((attempt, shows)));
         if world.attempts[attempt].ask == Ask::Initialize && shows == Shows::Delivered {
             let until = ending.map_or(fact.at, |(until, _)| until);
-            file.push(initialized(world, attempt, clock, until).to_string(), None);
+            let body = messages::initialized().to_string();
+            file.push(accepted(world, attempt, clock, until + 1_000_000, &body).to_string(), None);
         }
     }
     file
@@ -44,9 +58,18 @@ fn headers(world: &World, attempt: usize, told: bool) -> Vec<Value> {
         json!({"name": "content-type", "value": "application/json"}),
         json!({"name": "accept", "value": "application/json, text/event-stream"}),
     ];
-    if told {
-        let session = &world.lives[world.attempts[attempt].life].session;
-        headers.push(json!({"name": "mcp-session-id", "value": session}));
+    let mut add = |name: &str, value: &str| headers.push(json!({"name": name, "value": value}));
+    let Attempt { ask, .. } = world.attempts[attempt];
+    if world.revision.is_stateless() {
+        add("mcp-method", messages::method(ask));
+        if let Ask::Call { intent } = ask {
+            add("mcp-name", &world.intents[intent].tool);
+        }
+    } else if told {
+        add("mcp-session-id", &world.session_of(attempt));
+    }
+    if world.revision.is_stateless() || told && world.revision >= Revision::June2025 {
+        add("mcp-protocol-version", world.revision.name());
     }
     headers
 }
@@ -58,12 +81,17 @@ fn entry(world: &World, attempt: usize, clock: Clock, at: Nanos, ending: Option<
     let mut entry = frame(clock, at, took, &headers(world, attempt, !opens), &request);
     if let Some((_, Some(answer))) = ending {
         entry["response"] = response(world, attempt, answer, opens);
-    } else {
-        entry["_error"] = json!(if world.attempts[attempt].ending == Ending::Closed {
-            "net::ERR_EMPTY_RESPONSE"
-        } else {
-            "net::ERR_ABORTED"
-        });
+        return entry;
+    }
+    let until = ending.map_or(Nanos::MAX, |(until, _)| until);
+    let began = stream::events(world, attempt, until);
+    if !began.is_empty() {
+        entry["response"] = stream::broken(&began, attempt);
+    }
+    // A stream that ends too early is no error to whoever records it.
+    if began.is_empty() || world.attempts[attempt].ending != Ending::Closed {
+        let closed = world.attempts[attempt].ending == Ending::Closed;
+        entry["_error"] = json!(if closed { "net::ERR_EMPTY_RESPONSE" } else { "net::ERR_ABORTED" });
     }
     entry
 }
@@ -84,6 +112,9 @@ fn frame(clock: Clock, at: Nanos, took: Nanos, headers: &[Value], body: &str) ->
 
 fn response(world: &World, attempt: usize, answer: &Answer, opens: bool) -> Value {
     let (mime, text) = match (messages::answer(world, attempt, answer), &answer.body) {
+        (Some(message), _) if stream::is_one(world, attempt, answer) => {
+            ("text/event-stream", stream::events(world, attempt, Nanos::MAX) + &stream::event(&message))
+        }
         (Some(message), _) => ("application/json", message.to_string()),
         (None, Body::Plain(text)) if text.starts_with('<') => ("text/html", (*text).to_owned()),
         (None, Body::Plain(text)) if text.starts_with('{') => ("application/json", (*text).to_owned()),
@@ -92,8 +123,7 @@ fn response(world: &World, attempt: usize, answer: &Answer, opens: bool) -> Valu
     };
     let mut headers = vec![json!({"name": "content-type", "value": mime})];
     if opens && answer.status == 200 {
-        let session = &world.lives[world.attempts[attempt].life].session;
-        headers.push(json!({"name": "mcp-session-id", "value": session}));
+        headers.push(json!({"name": "mcp-session-id", "value": world.session_of(attempt)}));
     }
     if answer.status == 401 {
         headers.push(json!({"name": "www-authenticate", "value": "Bearer error=\"invalid_token\""}));
@@ -103,9 +133,9 @@ fn response(world: &World, attempt: usize, answer: &Answer, opens: bool) -> Valu
         "bodySize": text.len()})
 }
 
-fn initialized(world: &World, attempt: usize, clock: Clock, at: Nanos) -> Value {
-    let body = messages::initialized().to_string();
-    let mut entry = frame(clock, at + 1_000_000, 2_000_000, &headers(world, attempt, true), &body);
+/// A message that is no request.
+fn accepted(world: &World, attempt: usize, clock: Clock, at: Nanos, body: &str) -> Value {
+    let mut entry = frame(clock, at, 2_000_000, &headers(world, attempt, true), body);
     entry["response"] = json!({"status": 202, "statusText": "", "httpVersion": "HTTP/1.1", "cookies": [],
         "headers": [], "content": {"size": 0, "mimeType": "application/json", "text": ""}, "redirectURL": "",
         "headersSize": -1, "bodySize": 0});

@@ -8,13 +8,14 @@ mod messages;
 mod phase_log;
 mod service;
 mod stderr;
+mod stream;
 mod tap;
 mod trace;
 
 use chrono::{DateTime, Utc};
 use fastrand::Rng;
 
-use super::truth::{Answer, Body, Nanos, Transport, World};
+use super::truth::{Answer, Body, Nanos, Transport, What, World};
 
 /// What a line shows, to who could read it without fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,10 @@ pub(crate) enum Shows {
     Delivered,
     /// The client knows that it did not send.
     NotSent,
+    /// The server asked something in the middle of it.
+    Question(usize),
+    /// The client told what was asked.
+    Reply(usize),
     /// Something else about the attempt.
     About,
 }
@@ -78,6 +83,15 @@ fn delivered(answer: &Answer) -> Shows {
         Body::Error { nameless: true, .. } => Shows::About,
         _ => Shows::Delivered,
     }
+}
+
+/// Whether a client gets what a server asks: on HTTP, only as long as it waits for the answer.
+fn hears(world: &World, question: usize, at: Nanos) -> bool {
+    let attempt = world.asking(question);
+    let mut ends = world.facts.iter().filter(|fact| {
+        matches!(fact.what, What::TimedOut { attempt: ended } | What::Closed { attempt: ended } if ended == attempt)
+    });
+    world.transport == Transport::Stdio || !ends.any(|end| end.at < at)
 }
 
 /// What a record of a contact shows: the first one of a dispatch is made before the answer, a further one behind it.

@@ -4,18 +4,23 @@ use fastrand::Rng;
 use serde_json::{Value, json};
 
 use super::{Clock, File, Shows, messages};
-use crate::worlds::truth::{Ask, Body, What, World};
+use crate::worlds::truth::{Ask, Body, Transport, What, World};
 
 pub(super) fn file(world: &World, of: usize, clock: Clock, rng: &mut Rng) -> File {
     let mut file = File::of_lines(format!("server/phases-{of}.jsonl"));
     // Some writers do not know which request an outside contact is for.
     let keyed = rng.bool();
+    // A process with several sessions may say which one a request is of.
+    let names_session = world.transport == Transport::Http && !world.revision.is_stateless() && rng.bool();
     let log = Log { world, of, keyed };
     for fact in &world.facts {
         if let Some((mut record, about)) = log.record(&fact.what) {
             record["run_id"] = json!(format!("run_{of:04}"));
             record["server_name"] = json!("acme");
             record["pid"] = json!(world.lives[of].pid);
+            if let Some((attempt, _)) = about.filter(|_| names_session && record.get("request_id").is_some()) {
+                record["session_id"] = json!(world.session_of(attempt));
+            }
             record["at"] = json!(clock.rfc3339(fact.at));
             file.push(record.to_string(), about);
         }
@@ -52,6 +57,7 @@ impl Log<'_> {
                     Body::ToolError(_) => record["is_error"] = json!(true),
                     Body::Error { code, .. } => record["error_code"] = json!(code),
                     Body::Result => record["is_error"] = json!(false),
+                    Body::InputRequired(_) => {}
                     Body::Plain(_) => return None,
                 }
                 (record, about)
@@ -73,7 +79,9 @@ impl Log<'_> {
     fn step(&self, dispatch: usize, suffix: &str, shows: Shows) -> Option<Record> {
         let (phase, event) = match self.world.attempts[self.mine(dispatch)?].ask {
             Ask::Initialize => ("handshake", "initialize"),
+            Ask::Discover => ("handshake", "server_discover"),
             Ask::ToolsList => ("discovery", "tools_list"),
+            Ask::Ping => return None,
             Ask::Call { .. } => ("execution", "tool_call"),
         };
         self.keyed_record(dispatch, phase, &format!("{event}_{suffix}"), shows)

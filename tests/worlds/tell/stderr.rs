@@ -20,7 +20,8 @@ pub(super) fn file(world: &World, of: usize, clock: Clock, rng: &mut Rng) -> Fil
             What::Received { dispatch } if world.dispatches[*dispatch].life == of => {
                 let attempt = world.dispatches[*dispatch].attempt;
                 let kind = match world.attempts[attempt].ask {
-                    Ask::Initialize => continue,
+                    Ask::Initialize | Ask::Discover => continue,
+                    Ask::Ping => "PingRequest",
                     Ask::ToolsList => "ListToolsRequest",
                     Ask::Call { .. } => "CallToolRequest",
                 };

@@ -42,7 +42,16 @@ fn file(world: &World, of: usize, clock: Clock) -> File {
             }
             What::Progress { dispatch } if mine(world.dispatches[*dispatch].attempt) => {
                 let attempt = world.dispatches[*dispatch].attempt;
-                file.push(line("s2c", messages::said()).to_string(), Some((attempt, Shows::About)));
+                let text = line("s2c", messages::said(world, *dispatch)).to_string();
+                file.push(text, Some((attempt, Shows::About)));
+            }
+            What::Asked { question } if mine(world.asking(*question)) => {
+                let text = line("s2c", messages::question(world, *question)).to_string();
+                file.push(text, Some((world.asking(*question), Shows::Question(*question))));
+            }
+            What::Replied { question } if mine(world.asking(*question)) => {
+                let text = line("c2s", messages::reply(world, *question)).to_string();
+                file.push(text, Some((world.asking(*question), Shows::Reply(*question))));
             }
             _ => {}
         }

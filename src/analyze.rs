@@ -240,8 +240,7 @@ impl<'e> Reading<'e> {
             correlator.trouble(NoticeKind::NotOfFormat, None);
         }
         // A number behind the name of a kernel trace is a process.
-        if self.info.next_part.is_some() && self.format.is_none_or(|format| format.witness != Some(Witness::Network))
-        {
+        if self.info.next_part.is_some() && self.format.is_none_or(|format| format.witness != Some(Witness::Network)) {
             count(&mut self.info.notices, NoticeKind::RotatedAway, None);
         } else {
             self.info.next_part = None;

@@ -88,9 +88,11 @@ pub fn analyze(arguments: &[PathArgument], options: &Options, progress: &dyn Pro
     let mut sources = Vec::with_capacity(found.entries.len());
     let mut framings = Vec::with_capacity(found.entries.len());
     let mut unexplained = Vec::new();
+    let rotated = source::missing_next(&found.entries);
     for entry in &found.entries {
         progress.begin(&entry.path);
         let mut reading = Reading::new(entry, options);
+        reading.info.next_part = rotated.get(&entry.id).cloned();
         reading.run(&mut correlator, options, progress);
         framings.push(reading.framing);
         unexplained.extend(reading.unexplained_places.drain(..).take(options.unexplained - unexplained.len()));
@@ -204,6 +206,7 @@ impl<'e> Reading<'e> {
         let Ok(mut reader) = Reader::open(self.entry, &options.read) else {
             count(&mut self.info.notices, NoticeKind::Unreadable, None);
             correlator.begin(&SourceMeta::default());
+            correlator.trouble(NoticeKind::Unreadable, None);
             correlator.end(true);
             return;
         };
@@ -230,9 +233,17 @@ impl<'e> Reading<'e> {
         self.info.unexplained = assembler.unexplained();
         for _ in 0..correlator.untracked() {
             count(&mut self.info.notices, NoticeKind::OpenLimit, None);
+            correlator.trouble(NoticeKind::OpenLimit, None);
         }
         if self.entry.hints.format.is_some() && !self.claimed && summary.content_bytes > 0 {
             count(&mut self.info.notices, NoticeKind::NotOfFormat, None);
+            correlator.trouble(NoticeKind::NotOfFormat, None);
+        }
+        // A number behind the name of a kernel trace is a process.
+        if self.info.next_part.is_some() && self.format.is_none_or(|format| format.witness != Some(Witness::Network)) {
+            count(&mut self.info.notices, NoticeKind::RotatedAway, None);
+        } else {
+            self.info.next_part = None;
         }
         let lossy = self.info.notices.iter().any(|notice| notice.kind.loss() == Loss::Data);
         correlator.end(lossy);
@@ -292,7 +303,8 @@ impl<'e> Reading<'e> {
                 self.info.lines.push(lines);
             }
             for notice in decoded.notices.iter().chain(&decoded.sink.notices) {
-                self.notice(*notice, decoded);
+                let kind = self.notice(*notice, decoded);
+                folder.correlator.trouble(kind, Some(notice.origin));
             }
             for origin in &decoded.secrets {
                 folder.correlator.secret(*origin);
@@ -307,10 +319,11 @@ impl<'e> Reading<'e> {
     }
 
     /// A last line that is cut in the middle is a torn tail, not a damaged record.
-    fn notice(&mut self, notice: Notice, decoded: &Decoded<'_>) {
+    fn notice(&mut self, notice: Notice, decoded: &Decoded<'_>) -> NoticeKind {
         let at_end = decoded.torn_from.is_some_and(|from| notice.origin.offset >= from);
         let kind = if notice.kind == NoticeKind::NotJson && at_end { NoticeKind::TornTail } else { notice.kind };
         count(&mut self.info.notices, kind, Some(notice.origin));
+        kind
     }
 }
 

@@ -95,6 +95,14 @@ notices! {
     TooDeep "too-deep" Data "nested archives beyond the limit were not opened";
     /// More requests were open at once than are tracked.
     OpenLimit "open-limit" Data "more requests were open at once than are tracked";
+    /// The log says that records were dropped: by a limit of its rate, or of a buffer.
+    RecordsDropped "records-dropped" Data "the log says that records were dropped before they were written";
+    /// The log says that it writes fewer levels from here on.
+    LevelRaised "level-raised" Data "the log says that it records less from here on: its level was raised";
+    /// The log says that it writes all levels again.
+    LevelRestored "level-restored" None "the log says that it records more from here on: its level was lowered";
+    /// The next part of a rotated log is not in the input.
+    RotatedAway "rotated-away" Data "this is a rotated part, and the part that follows it is not in the input";
     /// A multi-line record was interrupted and closed early.
     InterruptedRecord "interrupted-record" Detail "a multi-line record was interrupted by another writer";
 }

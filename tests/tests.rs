@@ -10,6 +10,7 @@ mod suite {
     pub(crate) mod classifier;
     pub(crate) mod cli;
     pub(crate) mod clocks;
+    pub(crate) mod coverage;
     pub(crate) mod docs;
     pub(crate) mod explain;
     pub(crate) mod fail_on;
@@ -18,6 +19,7 @@ mod suite {
     pub(crate) mod labels;
     pub(crate) mod launch;
     pub(crate) mod metamorphic;
+    pub(crate) mod missing;
     pub(crate) mod not_read;
     pub(crate) mod policy;
     pub(crate) mod properties;

@@ -26,6 +26,7 @@ mod python_repr;
 mod python_sdk;
 mod runner;
 mod scan;
+mod silence;
 mod template;
 mod typescript_sdk;
 mod uvicorn;
@@ -47,9 +48,10 @@ pub struct Clue {
 
 /// All clues. The first one that learns something from a line ends the search.
 ///
-/// A line of the phase vocabulary goes before all others; then what holds a whole message, then what an SDK states,
+/// What a log says of its own gaps ends no search. A line of the phase vocabulary goes before all others; then what holds a whole message, then what an SDK states,
 /// then what a library states, then the wordings that many programs share, and last what only names a request.
 pub static CLUES: &[&Clue] = &[
+    &silence::CLUE,
     &phase_line::PHASE_LINE,
     &python_repr::CLUE,
     &message::CLUE,

@@ -646,6 +646,8 @@ pub struct SourceFacts {
     pub events: u64,
     /// Data was lost while reading: absence is no evidence.
     pub lossy: bool,
+    /// Where it recorded less than elsewhere, or may have.
+    pub breaks: super::Breaks,
     /// Records that hold a secret.
     pub secrets: u64,
     /// The first of them.

@@ -8,6 +8,7 @@ mod access;
 mod accounts;
 mod answers;
 mod bind;
+mod breaks;
 mod case;
 mod clocks;
 mod corroborate;
@@ -44,6 +45,7 @@ mod windows;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub use breaks::{Break, Breaks, Why};
 pub use case::{Anywhere, Case};
 pub use clocks::{Clocks, Offset};
 pub use facts::{
@@ -60,6 +62,7 @@ pub use trail::{Told, ToldKind};
 
 use crate::{
     event::{Event, Id, Kind, Origin, SourceId, Witness},
+    notice::NoticeKind,
     symbol::Symbol,
     time::{Shape, Stamp, Timestamp},
 };
@@ -222,6 +225,7 @@ impl Correlator {
                 aligned: false,
                 events: 0,
                 lossy: false,
+                breaks: Breaks::default(),
                 secrets: 0,
                 first_secret: None,
             }),
@@ -286,6 +290,13 @@ impl Correlator {
         self.lane.open.untracked()
     }
 
+    /// Notes trouble while the current source was read: what it takes from the record around its place.
+    pub fn trouble(&mut self, kind: NoticeKind, origin: Option<Origin>) {
+        if let Some(facts) = &mut self.lane.facts {
+            facts.breaks.notice(kind, origin);
+        }
+    }
+
     /// Ends the current source. `lossy` when data was lost while reading it.
     pub fn end(&mut self, lossy: bool) {
         self.close_lane();
@@ -326,6 +337,7 @@ impl Correlator {
         let Some(stamp) = at else { return Mark { origin, at: None } };
         let at = self.instant(stamp);
         if let Some(facts) = &mut self.lane.facts {
+            facts.breaks.stamp(origin, at);
             facts.first = facts.first.map_or(Some(at), |first| Some(first.min(at)));
             facts.last = facts.last.map_or(Some(at), |last| Some(last.max(at)));
             facts.digits = facts.digits.max(stamp.digits);

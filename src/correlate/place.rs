@@ -102,6 +102,7 @@ mod tests {
             aligned: false,
             events: 0,
             lossy: false,
+            breaks: crate::correlate::Breaks::default(),
             secrets: 0,
             first_secret: None,
         }

@@ -5,6 +5,7 @@
 
 pub mod call;
 pub mod condition;
+mod coverage;
 pub mod doc;
 pub mod finding;
 pub mod inputs;

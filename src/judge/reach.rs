@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     Answer, CallFacts, Evidence, Milestones, Outcome, Place, RunFacts,
     call::Truth,
+    coverage::{self, Recorder},
     policy::{self, Assumption},
     retry,
 };
@@ -82,12 +83,13 @@ fn reach_in_call(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Milestone
         return no(Vec::new(), Basis::Inferred);
     }
     if let Some(run) = facts.run
+        && !retry::sent_on_again(facts)
         && !run.unattributed.iter().any(|contact| contact.is_reach())
     {
-        if let Some(evidence) = covered(run, facts) {
+        if let Some(evidence) = covered(facts) {
             return no(vec![evidence], Basis::Witnessed);
         }
-        if let Some((evidence, assumption)) = recorded_whole(run, facts) {
+        if let Some((evidence, assumption)) = recorded_whole(facts) {
             return ReachVerdict { assumptions: vec![assumption.clone()], ..no(vec![evidence], Basis::SelfReported) };
         }
     }
@@ -95,19 +97,16 @@ fn reach_in_call(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Milestone
 }
 
 /// A source that records every contact by the policy, and in which the server tells of the call's receipt and its end.
-fn recorded_whole<'c>(run: &RunFacts<'c>, facts: &CallFacts<'c>) -> Option<(Evidence, &'c Assumption)> {
-    let terms = run.terms?;
-    let own = |ends: &[Seen]| {
-        let rows = facts.seen.iter().filter(|row| row.witness == Witness::Server && ends.contains(&row.seen));
-        rows.map(|row| row.mark.origin).collect::<Vec<_>>()
-    };
-    let (received, ended) = (own(&[Seen::Received]), own(&[Seen::Responded, Seen::HandlerDone]));
-    received.into_iter().find_map(|from| {
-        let assumption = terms.complete(from.source)?;
-        let to = *ended.iter().find(|to| to.source == from.source && **to > from)?;
-        let role = "the log, which records every contact, shows none between the call's receipt and its end";
-        Some((Evidence { role: role.into(), place: Place::Absent { from, to } }, assumption))
-    })
+/// A line between them that nobody understands may tell of a contact.
+fn recorded_whole<'c>(facts: &CallFacts<'c>) -> Option<(Evidence, &'c Assumption)> {
+    let window = coverage::of_call(facts, &[Seen::Responded, Seen::HandlerDone]).filter(|_| !facts.call.stirred)?;
+    let Recorder::Complete(assumption) = window.by else { return None };
+    if coverage::received_elsewhere(facts, &window).is_some() || coverage::may_be_dispatched_again(facts) {
+        return None;
+    }
+    let role = "the log, which records every contact, shows none between the call's receipt and its end";
+    let place = Place::Absent { from: window.received.origin, to: window.ended.origin };
+    Some((Evidence { role: role.into(), place }, assumption))
 }
 
 /// Reach of a run outside any call.
@@ -140,8 +139,9 @@ fn reach_outside_calls(facts: &RunFacts<'_>) -> ReachVerdict {
 
 /// Coverage of class A for one call: the trace spans the life of its process, and the server's own log or the wire
 /// shows both its receipt and its end.
-fn covered(run: &RunFacts<'_>, facts: &CallFacts<'_>) -> Option<Evidence> {
-    let trace = run.trace?;
+fn covered(facts: &CallFacts<'_>) -> Option<Evidence> {
+    // Nobody traced the other processes that a gateway may have given it to.
+    let trace = coverage::traced(facts).filter(|_| !coverage::may_be_dispatched_again(facts))?;
     let received = facts.seen.iter().any(|row| row.witness == Witness::Server && row.mark.at.is_some());
     (received && facts.end().is_some()).then(|| Evidence {
         role: "a kernel trace of the whole life of the process shows no contact that could be of this call".into(),

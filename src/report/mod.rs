@@ -5,6 +5,7 @@
 mod called;
 pub mod escape;
 mod explanation;
+mod fetch;
 mod filter;
 mod json;
 mod layout;
@@ -71,6 +72,8 @@ pub struct SourceInfo {
     pub zone_by_option: bool,
     /// Trouble while reading.
     pub notices: Vec<NoticeCount>,
+    /// The name of the part of a rotated log that followed it and is not in the input.
+    pub next_part: Option<String>,
     /// Records from which nothing was learned.
     pub unexplained: u64,
     /// Where records begin that may have several lines.

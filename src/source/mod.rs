@@ -10,6 +10,7 @@ mod kind;
 mod lines;
 mod quote;
 mod reader;
+mod rotation;
 mod stored;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ pub use self::{
     lines::{BlockLines, LineNumbers},
     quote::{Passage, Reach, fetch, fetch_each},
     reader::{ReadOptions, ReadSummary, Reader},
+    rotation::missing_next,
 };
 use self::{
     kind::Charset,

@@ -13,6 +13,7 @@ const HARMLESS: &[&str] =
 /// The folders in which something may be called safe, and why.
 const SAFE: &[(&str, &str)] = &[
     ("control-arguments-invalid", "the SDK rejected the arguments before the tool ran: what the traps imitate"),
+    ("control-denied", "the gate in front of the tool stayed shut, in a log that is whole: what the traps imitate"),
     ("control-covered-life", "a network trace of the whole life without a contact: what the traps imitate"),
 ];
 
@@ -95,14 +96,17 @@ fn missing(trap: &str) -> (Vec<String>, String) {
 
 #[test]
 fn what_would_settle_it_is_there_to_be_fetched() {
-    let whole = vec!["whole copies of the files that are cut, damaged or missing".to_owned()];
-    assert_eq!(missing("broken-gz-beside-a-401"), (whole.clone(), "data".to_owned()));
+    let whole = |path: &str| format!("the whole of {path}");
+    assert_eq!(missing("broken-gz-beside-a-401"), (vec![whole("server.log.gz")], "data".to_owned()));
     let (artifacts, loss) = missing("denied-then-torn-attempt");
-    assert_eq!((&artifacts[..1], loss.as_str()), (&whole[..], "data"));
+    assert_eq!((artifacts[0].as_str(), loss.as_str()), (whole("p.jsonl").as_str(), "data"));
     // Nothing is damaged here: what the second attempt did decides, up to its answer.
     let (artifacts, loss) = missing("401-then-504-without-arguments");
-    assert_eq!(artifacts[0], "server stderr or phase log from 2026-07-22T14:00:02.000Z to 2026-07-22T14:00:18.000Z");
-    assert_eq!((artifacts.len(), loss.as_str()), (3, "none"));
+    assert_eq!(
+        artifacts[0],
+        "the stderr or phase log of the server from 2026-07-22T14:00:02.000Z to 2026-07-22T14:00:18.000Z"
+    );
+    assert_eq!((artifacts.len(), loss.as_str()), (2, "none"));
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_condition_and_what_would_settle_it_are_told() {
     assert!(text.contains("safe-if, by the rule session-gone."), "{text}");
     assert!(text.contains("Safe only if"), "{text}");
     let change = text.split("WHAT WOULD CHANGE IT").nth(1).unwrap();
-    assert!(change.contains("the gateway's own log"), "{text}");
+    assert!(change.contains("the access log of the gateway"), "{text}");
     // Sent for certain; whether it got further is open.
     let worlds = explained(&case, "c4", "input")["worlds"].clone();
     let sent: Vec<&Value> = worlds.as_array().unwrap().iter().map(|world| &world["sent"]).collect();

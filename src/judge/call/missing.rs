@@ -2,14 +2,15 @@
 //! asked for.
 
 use super::{
+    Artifact,
     facts::{CallFacts, EffectClass},
     milestones::{Milestones, Truth},
 };
 use crate::{
-    correlate::{AnswerKind, Call, Mark, Seen},
+    correlate::{AnswerKind, Call, Case, Mark, Seen},
     event::{Direction, Witness},
     judge::{
-        RESTART_RULES,
+        Condition, RESTART_RULES,
         retry::{self, Caution, Opinion},
     },
     time::Timestamp,
@@ -19,26 +20,13 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Missing {
     /// What it is.
-    pub artifact: &'static str,
+    pub artifact: Artifact,
     /// Over which window; `None` where no time is on record.
     pub window: Option<Window>,
     /// What the verdict would become if it shows the contact or receipt.
-    pub if_present: &'static str,
+    pub if_present: Caution,
     /// What the verdict would become if it covers the window and shows none.
-    pub if_absent: &'static str,
-}
-
-impl Missing {
-    /// The artifact with its window, as a phrase.
-    pub fn text(&self) -> String {
-        match self.window {
-            Some(Window { from, to: Some(to) }) => format!("{} from {} to {}", self.artifact, from.text(), to.text()),
-            Some(Window { from, to: None }) => {
-                format!("{} from {} to the end of the process", self.artifact, from.text())
-            }
-            None => self.artifact.to_owned(),
-        }
-    }
+    pub if_absent: Caution,
 }
 
 /// From a request to its answer, or to the end of the process.
@@ -51,6 +39,14 @@ pub struct Window {
 }
 
 impl Window {
+    /// As a phrase behind what it is about.
+    pub fn text(self) -> String {
+        match self.to {
+            Some(to) => format!("from {} to {}", self.from.text(), to.text()),
+            None => format!("from {} to the end of the process", self.from.text()),
+        }
+    }
+
     /// The shortest window that holds both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -74,7 +70,7 @@ impl Instant {
     }
 }
 
-/// What would settle an open verdict, cheapest first.
+/// What would settle an open verdict, cheapest first: in the order of [`ARTIFACTS`](super::ARTIFACTS).
 pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Opinion) -> Vec<Missing> {
     // What a server asks its client is not the reader's to send again.
     let open = matches!(retry.verdict, Caution::SafeIf | Caution::Unknown);
@@ -82,8 +78,8 @@ pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Op
         return Vec::new();
     }
     if RESTART_RULES.iter().any(|rule| rule.id == retry.rule) {
-        let artifact = "a kernel or network trace of one start of this server";
-        return vec![Missing { artifact, window: None, if_present: "unsafe", if_absent: "safe-if" }];
+        let (if_present, if_absent) = (Caution::Unsafe, Caution::SafeIf);
+        return vec![Missing { artifact: Artifact::TracedStart, window: None, if_present, if_absent }];
     }
     // What was executed does not matter by the word of the operator.
     if facts.class == EffectClass::None || retry::is_declared(retry) {
@@ -93,19 +89,31 @@ pub(super) fn missing(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Op
     if !retry.lacks_the_rest() {
         missing.extend(of_this_attempt(facts, milestones, retry));
     }
+    missing.sort_by_key(|missing| missing.artifact);
     missing
 }
 
-/// What would show the attempts that the capture may lack.
+/// What would show the attempts that the capture may lack, or what became of one whose records are cut.
 fn other_attempts(facts: &CallFacts<'_>, retry: &Opinion) -> Option<Missing> {
-    let artifact = if facts.case.anywhere.is_lossy() {
-        "whole copies of the files that are cut, damaged or missing"
-    } else {
-        "a capture that shows every request of the client"
-    };
-    let if_absent = if retry.lacks_the_rest() { "safe" } else { "safe-if" };
+    let lossy = facts.case.anywhere.is_lossy();
     let asked = retry.conditions.iter().any(|condition| condition.elsewhere);
-    asked.then_some(Missing { artifact, window: None, if_present: "unsafe", if_absent })
+    let artifact = if lossy { Artifact::Rest } else { Artifact::ClientLog };
+    let of_the_rest = |condition: &Condition| condition.elsewhere || lossy && is_cut(facts.case, condition);
+    let if_absent = match retry.verdict {
+        Caution::Unknown => Caution::Unknown,
+        _ if retry.conditions.iter().all(of_the_rest) => Caution::Safe,
+        _ => Caution::SafeIf,
+    };
+    let wanted = asked || lossy && retry.verdict == Caution::Unknown;
+    wanted.then_some(Missing { artifact, window: None, if_present: Caution::Unsafe, if_absent })
+}
+
+/// Whether all that a condition is about is the cut end of a source: the whole file has no such record.
+fn is_cut(case: &Case, condition: &Condition) -> bool {
+    let marks = condition.spots.marks();
+    let cut =
+        |mark: &Mark| case.sources[mark.origin.source.0 as usize].breaks.between(mark.origin, mark.origin).is_some();
+    !marks.is_empty() && marks.iter().all(cut)
 }
 
 /// What would show what became of this very attempt, or of the last one of its operation.
@@ -119,30 +127,28 @@ fn of_this_attempt(facts: &CallFacts<'_>, milestones: &Milestones, retry: &Opini
         if !retry::asks_the_gateway(retry) || facts.has(Seen::ForwardedOnce) {
             return Vec::new();
         }
-        let artifact = "the gateway's own log with the upstream of each request";
-        let if_absent = if retry.conditions.len() == 1 { "safe" } else { "safe-if" };
-        return vec![Missing { artifact, window, if_present: "unknown", if_absent }];
+        let if_absent = if retry.conditions.len() == 1 { Caution::Safe } else { Caution::SafeIf };
+        return vec![Missing { artifact: Artifact::GatewayLog, window, if_present: Caution::Unknown, if_absent }];
     }
     of_the_server(facts, window, retry.verdict)
 }
 
-/// What the server and its surroundings recorded, or may have.
+/// What the server and its surroundings recorded, or may have. Nobody can trace a process of the past.
 fn of_the_server(facts: &CallFacts<'_>, window: Option<Window>, verdict: Caution) -> Vec<Missing> {
-    // Nothing that is absent makes a verdict worse.
-    let absent = |word| if verdict == Caution::SafeIf { "safe-if" } else { word };
     let mut missing = Vec::new();
     let mut add = |artifact, if_absent| {
-        missing.push(Missing { artifact, window, if_present: "unsafe", if_absent: absent(if_absent) });
+        missing.push(Missing { artifact, window, if_present: Caution::Unsafe, if_absent });
     };
     if !facts.seen.iter().any(|row| row.witness == Witness::Server) {
-        add(if server_was_read(facts) { "phase log of the server" } else { "server stderr or phase log" }, "safe-if");
+        let artifact = if server_was_read(facts) { Artifact::ServerPhases } else { Artifact::ServerLog };
+        // Only of an error that the server made does the rest of its log tell that nothing came before it.
+        let error = matches!(facts.call.answer.kind, AnswerKind::Error | AnswerKind::ToolError);
+        add(artifact, if error { Caution::SafeIf } else { verdict });
     }
     let traced = facts.run.is_some_and(|run| run.trace.is_some());
-    if !traced && !facts.contacts.iter().any(|contact| contact.witness == Witness::Network) {
-        add("egress log or kernel trace of the server", "safe-if");
-    }
+    // Who logs what goes out does not log what changes on the host.
     if !traced && !facts.case.anywhere.service_log {
-        add("the log of the service that the tool calls", "unknown");
+        add(Artifact::ServiceLog, verdict);
     }
     missing
 }
@@ -176,6 +182,7 @@ fn window(facts: &CallFacts<'_>, last: &Call) -> Option<Window> {
 
 #[cfg(test)]
 mod tests {
+    use super::Artifact;
     use crate::judge::{CallVerdict, Place, retry::Caution, testing::judged};
 
     /// A tool call over HTTP that ends with this status and body, as a proxy saw it.
@@ -195,7 +202,7 @@ mod tests {
         let call = refused(404, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Session not found"}}"#);
         assert_eq!(call.retry.verdict, Caution::SafeIf);
         let artifacts: Vec<_> = call.missing.iter().map(|missing| (missing.artifact, missing.if_absent)).collect();
-        assert_eq!(artifacts, [("the gateway's own log with the upstream of each request", "safe")]);
+        assert_eq!(artifacts, [(Artifact::GatewayLog, Caution::Safe)]);
         let roles: Vec<_> = call.evidence.iter().map(|piece| &*piece.role).collect();
         assert!(roles.contains(&"shows the HTTP error that ended the exchange"), "{roles:?}");
         assert!(call.evidence.iter().all(|piece| matches!(piece.place, Place::Seen(_))));
@@ -206,11 +213,7 @@ mod tests {
         let call = refused(503, r#"{"busy":true}"#);
         assert_eq!(call.retry.verdict, Caution::Unknown);
         let artifacts: Vec<_> = call.missing.iter().map(|missing| (missing.artifact, missing.if_absent)).collect();
-        let wanted = [
-            ("server stderr or phase log", "safe-if"),
-            ("egress log or kernel trace of the server", "safe-if"),
-            ("the log of the service that the tool calls", "unknown"),
-        ];
+        let wanted = [(Artifact::ServerLog, Caution::Unknown), (Artifact::ServiceLog, Caution::Unknown)];
         assert_eq!(artifacts, wanted);
     }
 }

@@ -1,5 +1,6 @@
 //! The verdict of a call: the most cautious one among all attempts of its operation.
 
+mod artifact;
 mod chain;
 mod explained;
 mod facts;
@@ -11,6 +12,7 @@ mod plain;
 mod told;
 mod worlds;
 
+pub use artifact::{ARTIFACTS, Artifact, ArtifactRow};
 pub use chain::{Link, LinkKind, chain};
 pub use explained::{Attempted, Explained, explain};
 pub use facts::{CallFacts, EffectClass, effect_class};

@@ -3,7 +3,7 @@
 use super::RestartRule;
 use crate::{
     correlate::AnswerKind,
-    judge::{Evidence, Helps, Opinion, Place, Proof, RunFacts, doc::Doc, retry::Caution, run},
+    judge::{Evidence, Helps, Opinion, Place, Proof, RunFacts, coverage, doc::Doc, retry::Caution, run},
 };
 
 /// See [`RestartRule::doc`].
@@ -12,7 +12,7 @@ pub(super) static RULE: RestartRule = RestartRule {
     title: "The whole life of the process is covered",
     doc: Doc {
         means: "A kernel trace follows the process from its first program to its end and shows no contact outside a call.",
-        recognized: "A trace of the network over the whole life (class A), no bytes sent on a socket whose peer the trace does not show, nothing that a trace cannot follow (io_uring, calls without a name, queues, mounts, devices, descriptors from others), no line that is cut or foreign, no clock that goes back, no thread without a line, every call answered, the process's own exit on record: safe. With calls open it is a condition, as it is with a server's own log only (class B).",
+        recognized: "A trace of the network over the whole life (class A), no bytes sent on a socket whose peer the trace does not show, nothing that a trace cannot follow (io_uring, calls without a name, queues, mounts, devices, descriptors from others), no line that is cut or foreign, no clock that goes back, no thread without a line, every call answered, the process's own exit on record: safe. With calls open it is a condition, as it is with a server's own log only (class B), which has to hold the start of the process and to be whole.",
         is_not: "A statement about local files: a start may rewrite them, as every start does.",
         to_do: "Start it.",
     },
@@ -49,7 +49,7 @@ fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
             Opinion::new(Caution::Safe, RULE.id, reason, Helps::Unknown, proof)
         });
     }
-    let channel = facts.records_attempts?;
+    let channel = coverage::life_in_log(facts)?;
     let proof = Proof::seen("shows that this log records attempts", channel).and(run::exit_evidence(exit));
     let condition = if open {
         "the server's log records every outbound path, and the client does not send the open calls again by itself"

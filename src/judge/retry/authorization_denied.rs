@@ -4,7 +4,7 @@ use super::{AT_ONCE, Attempt, Caution, Doc, Helps, Opinion, RetryRule, earlier_i
 use crate::{
     correlate::{BEHIND_WORK, Mark, ONE_ACTION, Seen, Sighting},
     event::{PhaseEvent, Witness},
-    judge::{CallFacts, Evidence},
+    judge::{CallFacts, Evidence, coverage},
 };
 
 /// See [`RetryRule::doc`].
@@ -43,6 +43,9 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     let condition = match () {
         () if gate.has(ONE_ACTION) => Some("the call had no other action than the denied one"),
         () if !ended => Some("the gate precedes every action of the tool"),
+        () if gate.is_broken(facts) => Some(
+            "what its log lacks between the request and the end (a loss, a raised level, a clock that goes back, an unknown event) is no attempt",
+        ),
         () if !gate.is_timed(facts) => Some("the gate was asked at once, and the call ended at once behind it"),
         () => None,
     };
@@ -73,6 +76,14 @@ impl<'a> Gate<'a> {
     fn is_timed(&self, facts: &CallFacts<'_>) -> bool {
         let ends = [facts.call.asked, facts.call.answered, self.rows.first().map(|row| row.mark), Some(self.last.mark)];
         ends.into_iter().all(|mark| mark.is_some_and(|mark| mark.at.is_some()))
+    }
+
+    /// Whether the log may lack something between the first and the last that it has of the call.
+    fn is_broken(&self, facts: &CallFacts<'_>) -> bool {
+        let source = self.last.mark.origin.source;
+        let own = facts.seen.iter().map(|row| row.mark.origin).filter(|origin| origin.source == source);
+        let ends = own.clone().min().zip(own.max());
+        ends.is_some_and(|(from, to)| coverage::break_between(facts.case, from, to).is_some())
     }
 
     fn has(&self, bit: i32) -> bool {

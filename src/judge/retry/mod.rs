@@ -296,7 +296,7 @@ pub static RETRY_RULES: &[&RetryRule] = &[
 pub(super) use covered_error::nothing_done;
 pub(super) use doubt::{may_have_worked, rests_on_no_execution};
 use refusal::{AT_ONCE, Refusal, began, earlier_in_doubt, refusal, told_elsewhere, took};
-pub(super) use refusal::{refused_before_dispatch, turned_away};
+pub(super) use refusal::{refused_before_dispatch, sent_on_again, turned_away};
 
 /// Rules by which an answer refuses a request before anything ran.
 static REFUSALS: [&RetryRule; 7] = [

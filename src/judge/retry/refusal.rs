@@ -130,6 +130,11 @@ pub(super) fn earlier_in_doubt(facts: &CallFacts<'_>) -> bool {
     })
 }
 
+/// Whether the request was dispatched more than once, or may have been: what one dispatch did says nothing of the others.
+pub(in crate::judge) fn sent_on_again(facts: &CallFacts<'_>) -> bool {
+    earlier_in_doubt(facts) || facts.has(Seen::UpstreamBroken) || facts.has(Seen::OtherAnswer)
+}
+
 /// A refusal is made at once; what took longer may be about an answer that was made behind it.
 pub(super) const AT_ONCE: i64 = 2 * SECOND;
 

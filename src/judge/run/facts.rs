@@ -6,7 +6,7 @@ use crate::{
         AnswerKind, Call, Case, Contact, Mark, Run, Seen, Strand, StrandEvent, StrandFact, ToolsFacts, Transport,
     },
     event::{Direction, PhaseEvent, ReachSource, ReachStage, RemarkKind, SpawnFailure, TroubleKind, Witness},
-    judge::{CallFacts, Evidence, Opinion, call, policy::Terms, restart},
+    judge::{CallFacts, Evidence, Opinion, call, coverage, policy::Terms, restart},
     symbol::Symbol,
 };
 use std::{collections::BTreeMap, sync::OnceLock};
@@ -28,7 +28,7 @@ pub struct Exit {
 
 /// A kernel trace over a process's whole life: coverage of class A for the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Coverage {
+pub struct Trace {
     /// Its first record: the program was executed.
     pub from: Mark,
     /// Its last record: the process ended.
@@ -59,7 +59,7 @@ pub struct RunFacts<'c> {
     /// Lines on stdout that are no messages, by a tap, or seen by the client as parse failures.
     pub pollution: Vec<Mark>,
     /// Coverage of class A.
-    pub trace: Option<Coverage>,
+    pub trace: Option<Trace>,
     /// The server's own log recorded an external attempt in this run: coverage of class B for that channel.
     pub records_attempts: Option<Mark>,
     /// Contacts of this run that belong to no call and may belong to any.
@@ -122,11 +122,15 @@ impl<'c> RunFacts<'c> {
     }
 
     fn read_events(&mut self) {
+        let mut traced = Vec::new();
         for strand in self.strands.clone() {
             for event in &strand.events {
                 self.read_event(strand, event);
             }
-            self.read_trace(strand);
+            self.read_trace(strand, &mut traced);
+        }
+        if self.trace.is_some() && coverage::is_partly_traced(self, &traced) {
+            self.trace = None;
         }
         self.pollution.sort_by_key(|mark| mark.origin);
     }
@@ -192,7 +196,7 @@ impl<'c> RunFacts<'c> {
     }
 
     /// A kernel trace covers the life of a process when it shows both its beginning and its end, and lost nothing.
-    fn read_trace(&mut self, strand: &Strand) {
+    fn read_trace(&mut self, strand: &Strand, traced: &mut Vec<u32>) {
         if strand.witness != Witness::Network || self.case.sources[strand.source as usize].lossy {
             return;
         }
@@ -222,7 +226,8 @@ impl<'c> RunFacts<'c> {
             .any(|event| event.what == StrandFact::Remark(RemarkKind::LevelChanged));
         let network = strand.events.iter().any(|event| event.what == StrandFact::Remark(RemarkKind::NetworkTraced));
         if let (Some(from), Some(to), true) = (from, to, ours && network && !children && !silent && !blind) {
-            self.trace = Some(Coverage { from, to });
+            self.trace = Some(Trace { from, to });
+            traced.extend(&strand.pids);
         }
     }
 

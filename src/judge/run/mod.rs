@@ -9,7 +9,7 @@ mod served;
 mod stop;
 
 pub(super) use facts::exit_evidence;
-pub use facts::{Coverage, Exit, RunFacts};
+pub use facts::{Exit, RunFacts, Trace};
 pub(super) use listed::akin;
 pub use questions::{Answer, Question};
 pub use stop::{Owner, Stop};

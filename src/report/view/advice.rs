@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use super::{Desk, and_more, calls::done, plural};
 use crate::{
     event::Direction,
-    judge::{Assumption, CallVerdict, Caution, Condition, Helps, Opinion, Outcome, RunVerdict},
-    report::names,
+    judge::{Assumption, CallVerdict, Caution, Condition, Helps, Missing, Opinion, Outcome, RunVerdict},
+    report::{fetch, names},
     symbol::Symbol,
 };
 
@@ -156,14 +156,21 @@ fn call_row(desk: &Desk<'_, '_>, first: u32, count: u64) -> AdviceRow {
     }
     match (verdict.retry.verdict, verdict.missing.first()) {
         (Caution::Unknown, Some(missing)) => {
-            let _ = write!(text, " Fetch: {}.", missing.text());
+            text.push_str(&to_fetch(desk, first, missing, "To decide it"));
         }
         (Caution::Unknown, None) => text.push_str(" No artifact is known that would decide it."),
         (Caution::SafeIf, _) if verdict.retry.helps == Helps::No => text.push_str(" It will fail again."),
+        (Caution::SafeIf, Some(missing)) => text.push_str(&to_fetch(desk, first, missing, "To check more")),
         (_, _) if verdict.retry.helps == Helps::AlreadyDone => text.push_str(done(desk, first, verdict)),
         _ => {}
     }
     AdviceRow { subject: desk.noun(first), which: and_more(&names::call(first), count), text }
+}
+
+/// The cheapest artifact, and what to look for in it.
+fn to_fetch(desk: &Desk<'_, '_>, call: u32, missing: &Missing, why: &str) -> String {
+    let artifact = fetch::artifact(&desk.places(), call, missing);
+    format!(" {why}, fetch {artifact}, and look for {}.", missing.artifact.row().look)
 }
 
 /// Servers whose run did not end in order, with equal verdicts. Without a name, runs with equal verdicts are one row.

@@ -5,9 +5,9 @@ use rustc_hash::FxHashMap;
 use super::{Desk, Rows, and_more, plural};
 use crate::{
     event::Witness,
-    judge::{CallVerdict, Caution, Missing, Window},
+    judge::{CallVerdict, Missing, Window},
     notice::Loss,
-    report::{QUOTE_LIMIT, SourceInfo, names, redact, wire},
+    report::{QUOTE_LIMIT, SourceInfo, fetch, names, redact, wire},
     source::Skipped,
     symbol::Symbol,
 };
@@ -195,7 +195,7 @@ pub(super) fn missing(desk: &Desk<'_, '_>) -> Rows<MissingRow> {
         let server = desk.server(desk.report.case.calls[*index as usize].run as usize);
         for missing in &verdict.missing {
             let kind = Missing { window: None, ..*missing };
-            let stays = missing.if_absent == verdict.retry.verdict.name();
+            let stays = missing.if_absent == verdict.retry.verdict;
             let slot = *known.entry((server, kind, stays)).or_insert(groups.len());
             match groups.get_mut(slot) {
                 Some(group) => group.add(missing.window),
@@ -212,7 +212,7 @@ pub(super) fn missing(desk: &Desk<'_, '_>) -> Rows<MissingRow> {
 /// What would settle the verdict of one call.
 pub(in crate::report) fn missing_of(desk: &Desk<'_, '_>, call: u32, verdict: &CallVerdict) -> Vec<MissingRow> {
     let row = |missing: &Missing| {
-        let stays = missing.if_absent == verdict.retry.verdict.name();
+        let stays = missing.if_absent == verdict.retry.verdict;
         Wanted { missing: *missing, stays, server: None, first: call, calls: 1 }.row(desk, false)
     };
     verdict.missing.iter().map(row).collect()
@@ -240,20 +240,15 @@ impl Wanted {
     fn row(&self, desk: &Desk<'_, '_>, several: bool) -> MissingRow {
         let calls = and_more(&names::call(self.first), self.calls);
         let server = self.server.filter(|_| several).map(|server| format!("{}: ", desk.names.name(server)));
-        let Missing { if_present, if_absent, .. } = self.missing;
-        // A hop in front of the server knows nothing of what the server contacts.
-        let (what, nothing) = if if_present == Caution::Unknown.name() {
-            ("a further attempt", "none")
-        } else {
-            ("a contact or a further attempt", "neither")
-        };
-        let shows = format!("{if_present} where it shows {what}");
+        let Missing { artifact, if_present, if_absent, .. } = self.missing;
+        let (look, present, absent) = (artifact.row().look, if_present.name(), if_absent.name());
         let decides = if self.stays {
-            format!("can settle {calls} in one way only: {shows}; otherwise {if_absent} stays")
+            format!("look for {look}: if it is there, {calls} is {present}; if not, it stays {absent}")
         } else {
-            let covers = if self.missing.window.is_some() { "covers the window and " } else { "" };
-            format!("decides {calls}: {shows}, {if_absent} where it {covers}shows {nothing}")
+            let covers = if self.missing.window.is_some() { " although the file covers that time" } else { "" };
+            format!("look for {look}: if it is there, {calls} is {present}; if not{covers}, {absent}")
         };
-        MissingRow { artifact: format!("{}{}", server.unwrap_or_default(), self.missing.text()), decides }
+        let artifact = fetch::artifact(&desk.places(), self.first, &self.missing);
+        MissingRow { artifact: format!("{}{artifact}", server.unwrap_or_default()), decides }
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     event::{Body, ContentKind, Direction},
     judge::{CallVerdict, call::OperationVerdict},
     report::{
-        Report,
+        Report, fetch,
         names::{self, Names},
         place::Places,
     },
@@ -54,7 +54,7 @@ pub(super) fn call(report: &Report<'_>, names: &Names<'_>, index: u32, verdict: 
         operation: case.operation_of.get(&index).map(|operation| names::operation(*operation as usize)),
         attempt: verdict.attempt,
         retry_origin: verdict.retry_origin.clone(),
-        missing: verdict.missing.iter().map(self::missing).collect(),
+        missing: verdict.missing.iter().map(|missing| self::missing(report, names, index, missing)).collect(),
         conflicts: conflicts(report, names, verdict),
         arguments_digest: (report.options.digests && call.args != Key::default())
             .then(|| format!("{:016x}{:016x}", call.args.0[1], call.args.0[0])),
@@ -199,8 +199,13 @@ fn milestones(milestones: crate::judge::Milestones) -> Milestones {
     }
 }
 
-fn missing(missing: &crate::judge::Missing) -> Missing {
-    Missing { artifact: missing.text(), if_present: missing.if_present, if_absent: missing.if_absent }
+fn missing(report: &Report<'_>, names: &Names<'_>, call: u32, missing: &crate::judge::Missing) -> Missing {
+    Missing {
+        artifact: fetch::artifact(&Places::whole(report, names), call, missing),
+        look_for: missing.artifact.row().look,
+        if_present: missing.if_present.name(),
+        if_absent: missing.if_absent.name(),
+    }
 }
 
 /// One operation.

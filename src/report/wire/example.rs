@@ -166,7 +166,7 @@ fn call() -> Call {
         operation: Some(text()),
         attempt: Some(1),
         retry_origin: vec!["none"],
-        missing: vec![Missing { artifact: text(), if_present: "unsafe", if_absent: "safe-if" }],
+        missing: vec![Missing { artifact: text(), look_for: "a contact", if_present: "unsafe", if_absent: "safe-if" }],
         conflicts: vec![Conflict { fact: "acked", evidence: evidence() }],
         arguments_digest: Some(text()),
         evidence: evidence(),

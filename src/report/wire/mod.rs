@@ -351,6 +351,7 @@ pub(super) struct Milestones {
 #[derive(Debug, Serialize)]
 pub(super) struct Missing {
     pub(super) artifact: String,
+    pub(super) look_for: &'static str,
     pub(super) if_present: &'static str,
     pub(super) if_absent: &'static str,
 }

@@ -71,11 +71,15 @@ fn covered<'c>(facts: &CallFacts<'c>, outcome: Outcome) -> Option<(Mark, Mark, C
     let error = matches!(outcome, Outcome::ToolError | Outcome::JsonRpcError);
     let own = |seen: Seen| facts.seen.iter().find(|row| row.seen == seen && row.witness == Witness::Server);
     let (received, ended) = (own(Seen::Received)?.mark, own(Seen::Responded)?.mark);
+    // The end that another party tells of may be that of another process, or none at all.
+    if received.origin.source != ended.origin.source {
+        return None;
+    }
     if !error || facts.class == EffectClass::None || !facts.contacts.is_empty() || !run.unattributed.is_empty() {
         return None;
     }
     let source = received.origin.source;
-    let complete = run.terms.and_then(|terms| terms.complete(source)).filter(|_| ended.origin.source == source);
+    let complete = run.terms.and_then(|terms| terms.complete(source));
     let lossy = facts.case.sources[source.0 as usize].lossy;
     let channel = run.records_attempts.filter(|mark| !lossy && mark.origin.source == source);
     let coverage = match (run.trace, complete) {

@@ -70,7 +70,7 @@ impl Syscalls {
             Call::Exited(_) | Call::Killed(_) => self.ended(event, line, process, out),
             Call::Exec { program, ok: true } => self.exec(event, process, program, out),
             Call::Clone { child, thread } => self.cloned(event, process, child, thread, out),
-            Call::Opened { fd, door: false } => self.note_file(process, fd),
+            Call::Opened { fd, .. } => self.note_file(process, fd),
             Call::FileChanged => file_written(event, process, out),
             call => self.socket(event, process, call, out),
         }

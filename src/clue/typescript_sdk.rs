@@ -275,7 +275,7 @@ mod tests {
             only(text, |event| {
                 let Kind::Step(step) = event.kind else { panic!("{event:?}") };
                 assert_eq!(step.event, PhaseEvent::SpawnFailed);
-                assert_eq!(step.detail, StepDetail::SpawnFailed(SpawnFailure::NotFound, Some("npx")));
+                assert_eq!(step.detail, StepDetail::SpawnFailed(SpawnFailure::NotFound, Some("uvx-invoice-server")));
             });
         }
         told("Error: spawn git ENOENT", Some(Witness::Server), |events| {

@@ -234,6 +234,9 @@ impl Correlator {
 
     /// A program that writes was started: what could not be found is another one.
     fn speaks(&mut self, event: &Event<'_>) {
+        if event.witness.or(self.lane.meta_witness) != Some(Witness::Server) {
+            return;
+        }
         let names = [event.keys.run, event.keys.server].map(|name| name.and_then(|name| self.case.symbols.get(name)));
         for strand in &self.lane.not_started {
             let facts = &mut self.case.strands[*strand as usize];

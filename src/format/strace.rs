@@ -67,10 +67,19 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     };
     let mut push = |call| sink.push(event(record, line.at, Kind::Syscall(Syscall { thread: line.thread, call })));
     match line.what {
+        // Whoever ends himself ends nobody else.
+        What::Call { name: "kill" | "tgkill" | "tkill", arguments, .. } if is_self(arguments, line.thread) => {
+            push(Call::Other);
+        }
         What::Call { name, arguments, result } => call::read(name, arguments, result, record.arena, &mut push),
         What::Mark(call) => push(call),
     }
     true
+}
+
+/// Whether the first argument is the thread itself.
+fn is_self(arguments: &str, thread: u32) -> bool {
+    arguments.split([',', '<']).next().is_some_and(|number| number.trim().parse() == Ok(thread))
 }
 
 fn event<'a>(record: &Record<'a>, at: Option<Stamp>, kind: Kind<'a>) -> Event<'a> {
@@ -305,6 +314,7 @@ mod tests {
             ("7 ioctl(7, SIOCSIFADDR, {ifr_name=\"eth0\"}) = 0", Call::Hidden("ioctl")),
             ("7 kill(55, SIGTERM) = 0", Call::Hidden("kill")),
             ("7 kill(55, 0) = 0", Call::Other),
+            ("7 kill(7, SIGKILL) = ?", Call::Other),
             ("7 setns(4, CLONE_NEWNET) = 0", Call::Hidden("setns")),
             (r#"7 chdir("/dev") = 0"#, Call::Hidden("chdir")),
             (r#"7 chdir("/srv/acme") = 0"#, Call::Other),

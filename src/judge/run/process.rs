@@ -71,12 +71,14 @@ impl RunFacts<'_> {
         events.any(|event| launches.contains(&event.what) && event.name.is_some())
     }
 
-    /// Whether its process ended without being told to by its client.
+    /// Whether its process ended without being told to by its client. One that exits with 0 had its input closed, as far
+    /// as the witness of its end sees inputs being closed at all.
     pub(in crate::judge) fn ended_by_itself(&self) -> bool {
-        let stop = self.stopped_by_client;
-        let told = |exit: Exit| {
-            stop.is_some_and(|stop| stop.origin.source != exit.mark.origin.source || stop.origin < exit.mark.origin)
+        let stopped = |exit: Exit| {
+            self.stopped_by_client
+                .is_some_and(|stop| stop.origin.source != exit.mark.origin.source || stop.origin < exit.mark.origin)
         };
-        self.exited.is_some_and(|exit| !told(exit))
+        let closed = |exit: Exit| exit.code == Some(0) && exit.witness != Witness::Proxy;
+        self.exited.is_some_and(|exit| !stopped(exit) && !closed(exit))
     }
 }

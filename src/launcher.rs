@@ -130,7 +130,7 @@ fn is_starter(name: &str, arguments: Option<&[&str]>) -> bool {
         return true;
     }
     // `python -m poetry run`, `node /usr/lib/npx-cli.js`: the program that is run is one of them.
-    let runs = |argument: &&&str| {
+    let runs = |argument: &str| {
         let script = name_of_script(argument);
         ALWAYS.contains(&script.as_str())
     };
@@ -138,7 +138,7 @@ fn is_starter(name: &str, arguments: Option<&[&str]>) -> bool {
         let words = arguments.unwrap_or(&[]);
         let module = words.iter().position(|word| *word == "-m").and_then(|at| words.get(at + 1));
         let script = || words.iter().find(|word| !word.starts_with('-'));
-        if module.or_else(script).filter(|word| runs(&word)).is_some() {
+        if module.or_else(script).is_some_and(|word| runs(word)) {
             return true;
         }
     }

@@ -81,7 +81,7 @@ fn is_link(line: &str, kind: &str) -> bool {
 fn is_place(line: &str) -> bool {
     let (first, below) = line.split_once('.').map_or((line, false), |(first, _)| (first, true));
     let answered = matches!(first, "response" | "result" | "output" | "return");
-    !line.is_empty() && !line.contains(char::is_whitespace) && !(below && answered)
+    !(line.is_empty() || line.contains(char::is_whitespace) || below && answered)
 }
 
 fn is_word(text: &str) -> bool {

@@ -46,7 +46,7 @@ pub(super) fn read<'a>(
         "getsockopt" => push(call.socket_error()),
         // Another process hands a descriptor over, or gets one: it may lead anywhere.
         "recvmsg" | "recvmmsg" | "sendmsg" | "sendmmsg" if arguments.contains("SCM_RIGHTS") && !call.failed() => {
-            push(Call::Hidden("SCM_RIGHTS"))
+            push(Call::Hidden("SCM_RIGHTS"));
         }
         "sendto" | "sendmsg" | "sendmmsg" | "send" | "write" | "writev" | "pwrite64" | "pwritev" | "pwritev2"
         | "sendfile" | "sendfile64" => call.send(push),

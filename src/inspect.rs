@@ -132,6 +132,7 @@ pub fn thin_request<'a>(id: Id<'a>, method: &'a str, target: Option<&'a str>) ->
 pub fn thin_result(id: Id<'_>) -> Rpc<'_> {
     let shape = ResultShape { object: true, ..ResultShape::default() };
     Rpc::Answer(Answer {
+        beside: false,
         id: Some(id),
         version_ok: true,
         result: Some(shape),
@@ -145,6 +146,7 @@ pub fn thin_result(id: Id<'_>) -> Rpc<'_> {
 pub fn thin_error(id: Id<'_>, code: Option<i64>) -> Rpc<'_> {
     let shape = ErrorShape { code, message_ok: true, wording: Wording::Other, named: None, beside: false };
     Rpc::Answer(Answer {
+        beside: false,
         id: Some(id),
         version_ok: true,
         result: None,

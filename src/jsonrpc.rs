@@ -19,7 +19,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::event::{Answer, Detail, ErrorShape, Id, Notification, ResultShape, Rpc, Wording};
+use crate::event::{Answer, Detail, ErrorShape, Id, Notification, ResultShape, Rpc, Wording, is_effect_free};
 use answer::{ErrorSeed, ResultSeed};
 use params::{Params, ParamsSeed};
 
@@ -132,6 +132,10 @@ pub struct Members<'a> {
     params: Option<Params<'a>>,
     result: Option<(ResultShape, Detail<'a>, Option<&'a str>)>,
     error: Option<ErrorShape<'a>>,
+    /// One of them stood twice: nobody knows which one its reader took.
+    twice: bool,
+    /// A member stands beside them that JSON-RPC does not know.
+    beside: bool,
 }
 
 impl<'a> Members<'a> {
@@ -143,26 +147,33 @@ impl<'a> Members<'a> {
         match key {
             "jsonrpc" => {
                 reader.note_duplicate(self.version.as_ref());
+                self.twice |= self.version.is_some();
                 self.version = Some(map.next_value_seed(reader.text())? == Some("2.0"));
             }
             "id" => {
                 reader.note_duplicate(self.id.as_ref());
+                self.twice |= self.id.is_some();
                 self.id = Some(id(map.next_value::<&'a RawValue>()?, reader));
             }
             "method" => {
                 reader.note_duplicate(self.method.as_ref());
-                self.method = Some(map.next_value_seed(reader.text())?);
+                let method = map.next_value_seed(reader.text())?;
+                self.twice |= self.method.is_some();
+                self.method = Some(self.method.map_or(method, |first| more_harmful(first, method)));
             }
             "params" => {
                 reader.note_duplicate(self.params.as_ref());
+                self.twice |= self.params.is_some();
                 self.params = Some(map.next_value_seed(ParamsSeed(reader))?);
             }
             "result" => {
                 reader.note_duplicate(self.result.as_ref());
+                self.twice |= self.result.is_some();
                 self.result = Some(map.next_value_seed(ResultSeed(reader))?);
             }
             "error" => {
                 reader.note_duplicate(self.error.as_ref());
+                self.twice |= self.error.is_some();
                 self.error = Some(map.next_value_seed(ErrorSeed(reader))?);
             }
             _ => return Ok(false),
@@ -179,6 +190,7 @@ impl<'a> Members<'a> {
     pub fn finish(self, version_optional: bool) -> Rpc<'a> {
         let version_ok = self.version.unwrap_or(version_optional);
         let params = self.params.unwrap_or_default();
+        let params = if self.twice { params.in_doubt() } else { params };
         match (self.method, self.id) {
             (Some(Some(method)), Some(id)) if self.result.is_none() && self.error.is_none() => {
                 Rpc::Request(params.request(id, method))
@@ -194,11 +206,19 @@ impl<'a> Members<'a> {
                 let (result, detail, named) = self
                     .result
                     .map_or((None, Detail::None, None), |(shape, detail, named)| (Some(shape), detail, named));
-                Rpc::Answer(Answer { id: self.id, version_ok, result, error: self.error, detail, named })
+                // An error object without an envelope is no message, whatever it has beside.
+                let beside = version_ok && (self.beside || self.twice);
+                Rpc::Answer(Answer { id: self.id, version_ok, result, error: self.error, detail, named, beside })
             }
             _ => Rpc::NotRpc,
         }
     }
+}
+
+/// Of two methods under one key, the one that may do harm: a reader may take either.
+fn more_harmful<'a>(first: Option<&'a str>, second: Option<&'a str>) -> Option<&'a str> {
+    let harmless = |method: Option<&str>| method.is_none_or(is_effect_free);
+    if harmless(second) || first == Some("tools/call") { first.or(second) } else { second }
 }
 
 /// Reads a message.
@@ -243,6 +263,7 @@ impl<'a> Visitor<'a> for MessageSeed<'_, 'a> {
         let mut members = Members::default();
         while let Some(key) = map.next_key_seed(self.0.text())? {
             if !members.accept(key.unwrap_or(""), &mut map, self.0)? {
+                members.beside = true;
                 map.next_value::<IgnoredAny>()?;
             }
         }
@@ -345,6 +366,21 @@ mod tests {
             assert!(matches!(rpc, Rpc::Request(Request { id: Id::Int(2), .. })), "{rpc:?}");
             assert!(oddities.duplicate_key);
         });
+    }
+
+    #[test]
+    fn what_was_asked_twice_is_the_more_harmful_one_with_unknown_arguments() {
+        let call = r#""method":"tools/call","params":{"name":"pay","arguments":{}}"#;
+        for text in [
+            format!(r#"{{"jsonrpc":"2.0","id":1,{call},"method":"tools/list"}}"#),
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list",{call}}}"#),
+            format!(r#"{{"jsonrpc":"2.0","id":1,{call},"params":{{"name":"add"}}}}"#),
+        ] {
+            one(&text, |rpc, _| {
+                let Rpc::Request(request) = rpc else { panic!("{rpc:?}") };
+                assert_eq!((request.method, request.args), ("tools/call", None), "{text}");
+            });
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub mod symbol;
 pub mod frame;
 pub mod inspect;
 pub mod json;
+pub mod launcher;
 pub mod netloc;
 pub mod sse;
 pub mod wording;

@@ -11,7 +11,7 @@ use crate::{
         CallKey, Digest, Event, GateScope, Id, Keys, Kind, Phase, PhaseEvent, Reach, ReachSource, ReachStage, Step,
         StepDetail, Witness, Wording,
     },
-    jsonrpc,
+    jsonrpc, launcher,
     notice::NoticeKind,
     record::{Record, Sink},
     time::Stamp,
@@ -50,6 +50,8 @@ pub struct Fields<'a> {
     host: Option<&'a str>,
     target: Option<&'a str>,
     path: Option<&'a str>,
+    scope: Option<&'a str>,
+    resource: Option<&'a str>,
     method: Option<&'a str>,
     status: Option<u16>,
     error: Option<&'a str>,
@@ -96,6 +98,8 @@ pub static KEYS: &[&str] = &[
     "host",
     "target",
     "path",
+    "scope",
+    "resource",
     "method",
     "status",
     "duration_ms",
@@ -149,6 +153,8 @@ impl<'a> Fields<'a> {
             "host" => self.host = value.text(),
             "target" => self.target = value.text(),
             "path" => self.path = value.text(),
+            "scope" => self.scope = value.text(),
+            "resource" => self.resource = value.text(),
             "method" => self.method = value.text(),
             "status" => self.status = value.integer().and_then(|status| u16::try_from(status).ok()),
             "error" => self.error = value.text(),
@@ -221,7 +227,8 @@ impl<'a> Fields<'a> {
     fn detail(&self, event: PhaseEvent) -> StepDetail<'a> {
         match event {
             PhaseEvent::SpawnRequested | PhaseEvent::Spawned => {
-                StepDetail::Launch { command: self.command, wrapper: false }
+                let wrapper = self.command.is_some_and(|command| launcher::starts_another(command, None));
+                StepDetail::Launch { command: self.command, wrapper }
             }
             PhaseEvent::Exited | PhaseEvent::Terminated => StepDetail::Exit {
                 code: self.exit_code.or(self.code.and_then(|code| i32::try_from(code).ok())),
@@ -245,7 +252,10 @@ impl<'a> Fields<'a> {
     }
 
     fn gate(&self) -> GateScope {
-        let names = [self.action, self.channel, self.host, self.target, self.path, self.method];
+        let names =
+            [self.action, self.channel, self.host, self.target, self.path, self.method, self.scope, self.resource];
+        // What a gate says in words of its own may be about one step of the tool, or behind others.
+        let told = [self.reason, self.error].into_iter().flatten().any(|text| !wording::refuses_in_known_words(text));
         let behind = |text| {
             matches!(
                 wording::read(text).0,
@@ -258,7 +268,7 @@ impl<'a> Fields<'a> {
             )
         };
         GateScope {
-            one_action: names.iter().any(Option::is_some),
+            one_action: told || names.iter().any(Option::is_some),
             behind_work: [self.reason, self.error].into_iter().flatten().any(behind),
         }
     }

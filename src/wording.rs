@@ -8,7 +8,10 @@ use aho_corasick::AhoCorasick;
 
 use crate::event::Wording;
 
+mod door;
 mod refusal;
+
+pub use door::refuses_in_known_words;
 
 /// Patterns in order: specific before general. All are matched without regard to ASCII case.
 static WORDINGS: &[(&str, Wording)] = &[
@@ -165,6 +168,11 @@ pub fn read(text: &str) -> (Wording, Option<&str>) {
     (wording, named.filter(|_| whole))
 }
 
+/// The method that an error of code −32601 calls unknown, where the text is an SDK's; empty where it names none.
+pub fn unknown_method(text: &str) -> Option<&str> {
+    (text.len() <= LIMIT).then(|| refusal::unknown_method(text)).flatten()
+}
+
 fn head(text: &str) -> &str {
     let mut end = text.len().min(LIMIT);
     while !text.is_char_boundary(end) {
@@ -231,7 +239,9 @@ mod tests {
         assert_eq!(read("Unknown tool: nope"), (Wording::UnknownTool, Some("nope")));
         assert_eq!(read("MCP error -32602: Tool nope not found"), (Wording::UnknownTool, Some("nope")));
         assert_eq!(
-            read("Error executing tool add: 1 validation error for addArguments\na\n  Field required"),
+            read(
+                "Error executing tool add: 1 validation error for addArguments\na\n  Field required [type=missing, input_value={}, input_type=dict]\n    For further information visit https://errors.pydantic.dev/2.11/v/missing"
+            ),
             (Wording::ArgumentValidation, Some("add"))
         );
         assert_eq!(read("Error executing tool add: 1 validation error for Invoice").0, Wording::Other);
@@ -257,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_name_is_told_only_by_a_whole_text_of_an_sdk() {
-        let problem = "\nx\n  Field required [type=missing]";
+        let problem = "\nx\n  Field required [type=missing, input_value={}, input_type=dict]\n    For further information visit https://errors.pydantic.dev/2.11/v/missing";
         for (text, named) in [
             ("Unknown tool: pay.".to_owned(), Some("pay")),
             ("Unknown tool: pay, but paid".to_owned(), None),
@@ -274,7 +284,10 @@ mod tests {
                 None,
             ),
             (format!("1 validation error for payArguments{problem}\n\nBooked TX-1"), None),
-            ("MCP error -32602: Invalid arguments for tool pay: [{\"code\":\"x\"}]".to_owned(), Some("pay")),
+            (
+                "MCP error -32602: Invalid arguments for tool pay: [{\"code\":\"invalid_type\",\"path\":[],\"message\":\"x\"}]".to_owned(),
+                Some("pay"),
+            ),
             ("Invalid arguments for tool pay: [] booked".to_owned(), None),
             (format!("Unknown tool: pay{}", " ".repeat(LIMIT)), None),
         ] {

@@ -70,7 +70,7 @@ impl Syscalls {
             Call::Exited(_) | Call::Killed(_) => self.ended(event, line, process, out),
             Call::Exec { program, ok: true } => self.exec(event, process, program, out),
             Call::Clone { child, thread } => self.cloned(event, process, child, thread, out),
-            Call::Opened { fd, door: false } => self.note_file(process, fd),
+            Call::Opened { fd, .. } => self.note_file(process, fd),
             Call::FileChanged => file_written(event, process, out),
             call => self.socket(event, process, call, out),
         }
@@ -238,6 +238,8 @@ impl Syscalls {
                 return self.connect(event, process, fd, address, ok, out);
             }
             Call::Local { fd } => return self.note_local(process, fd),
+            // What is sent on it before it is connected goes nowhere that is known.
+            Call::Socket { fd } => return self.hand_down(process, fd),
             Call::Copied { from, fd } => return self.copied(event, process, (from, fd), out),
             Call::Unnamed { fd } => return self.unnamed(event, process, fd, out),
             Call::SocketError { fd, .. } | Call::Send { fd, .. } | Call::Receive { fd, .. } | Call::Close { fd } => fd,
@@ -295,10 +297,16 @@ impl Syscalls {
             let copy = Connection { request: None, told: false, ..parent.clone() };
             self.connections.insert(to, copy);
         } else if !self.is_own(from) && !self.is_stream(from) {
-            self.own.remove(&to);
-            if fd <= 2 && self.replaced.len() < LIMIT {
-                self.replaced.insert(to);
-            }
+            self.hand_down(process, fd);
+        }
+    }
+
+    /// Where a descriptor goes is not known.
+    fn hand_down(&mut self, process: u32, fd: i32) {
+        let key = (process, fd);
+        self.own.remove(&key);
+        if fd <= 2 && self.replaced.len() < LIMIT {
+            self.replaced.insert(key);
         }
     }
 

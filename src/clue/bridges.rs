@@ -119,6 +119,7 @@ fn answered<'a>(id: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
         return false;
     };
     let answer = Answer {
+        beside: false,
         id: Some(Id::Int(id)),
         version_ok: true,
         result: None,

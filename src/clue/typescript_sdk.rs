@@ -168,7 +168,7 @@ fn spawn<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
             event: PhaseEvent::SpawnFailed,
             phase: None,
             call: CallKey::default(),
-            detail: StepDetail::SpawnFailed(failure),
+            detail: StepDetail::SpawnFailed(failure, Some(program).filter(|name| !name.is_empty())),
         };
         scan::push_as(Kind::Step(step), Some(Witness::Client), body, sink);
     } else {
@@ -275,7 +275,7 @@ mod tests {
             only(text, |event| {
                 let Kind::Step(step) = event.kind else { panic!("{event:?}") };
                 assert_eq!(step.event, PhaseEvent::SpawnFailed);
-                assert_eq!(step.detail, StepDetail::SpawnFailed(SpawnFailure::NotFound));
+                assert_eq!(step.detail, StepDetail::SpawnFailed(SpawnFailure::NotFound, Some("uvx-invoice-server")));
             });
         }
         told("Error: spawn git ENOENT", Some(Witness::Server), |events| {

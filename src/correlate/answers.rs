@@ -152,6 +152,7 @@ impl Correlator {
         http.status = meta.status;
         http.content = meta.content;
         http.behind |= meta.behind;
+        http.unknown_words |= meta.unknown_words;
     }
 
     /// What an answer is, given the method it answers.
@@ -160,7 +161,9 @@ impl Correlator {
         let mut facts = facts_of(answer, is_call, thin);
         facts.names_target = match (facts.kind, answer.error) {
             (AnswerKind::InvalidEnvelope, _) => false,
-            (_, Some(error)) => !error.beside && self.names_target(call, error.named),
+            _ if facts.beside => false,
+            (_, Some(error)) if error.wording == Wording::UnknownMethod => self.names_method(call, error.named),
+            (_, Some(error)) => self.names_target(call, error.named),
             (_, None) => self.names_target(call, answer.named),
         };
         facts
@@ -169,6 +172,12 @@ impl Correlator {
     fn names_target(&self, call: u32, named: Option<&str>) -> bool {
         let target = self.case.calls[call as usize].target;
         named.is_some() && named == target.map(|target| self.case.symbols.name(target))
+    }
+
+    /// Whether an error calls the very method unknown that was asked for, or none by its name.
+    fn names_method(&self, call: u32, named: Option<&str>) -> bool {
+        let asked = self.case.symbols.name(self.case.calls[call as usize].method);
+        named.is_some_and(|named| named.is_empty() || named == asked)
     }
 
     /// Negotiated revision, server name, tools, request state.
@@ -275,13 +284,14 @@ pub(super) fn answered_as(witness: Witness, direction: Direction) -> Seen {
 
 /// What an answer is by itself. Envelope is judged before result.
 pub(super) fn facts_of(answer: &Answer<'_>, is_call: bool, thin: bool) -> AnswerFacts {
-    let mut facts = AnswerFacts { author: Author::Server, ..AnswerFacts::default() };
+    let beside = answer.beside || answer.error.is_some_and(|error| error.beside);
+    let mut facts = AnswerFacts { author: Author::Server, beside, ..AnswerFacts::default() };
     match (answer.result, answer.error) {
         (Some(shape), None) if answer.version_ok => {
             facts.kind = if thin { thin_result(shape, is_call) } else { result_kind(shape, is_call) };
             facts.wording = shape.wording;
             // An SDK that does not enter a function answers in words: whatever stands beside them is the tool's own.
-            if shape.beside && matches!(shape.wording, Wording::UnknownTool | Wording::ArgumentValidation) {
+            if (shape.beside || beside) && matches!(shape.wording, Wording::UnknownTool | Wording::ArgumentValidation) {
                 facts.wording = Wording::Other;
             }
         }

@@ -300,6 +300,7 @@ impl Correlator {
         http.resumable = exchange.event_id;
         // A later POST of the same request takes nothing from what an earlier one showed.
         http.behind |= failed_status(exchange.status) && behind;
+        http.unknown_words |= failed_status(exchange.status) && exchange.unknown_words;
         http.unread |= failed_status(exchange.status) && matches!(exchange.body, Body::Missing | Body::TornStream);
         http.note_duration(exchange.took);
     }
@@ -320,6 +321,7 @@ impl Correlator {
                 resumable: false,
                 took: NONE,
                 behind: false,
+                unknown_words: false,
                 unread: false,
                 nameless: false,
             });

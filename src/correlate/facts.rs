@@ -227,12 +227,14 @@ pub struct AnswerFacts {
     pub code: i32,
     /// A JSON-RPC code is there.
     pub has_code: bool,
-    /// Its error text names the very tool that was called.
+    /// Its error text names the very tool that was called, or calls the method unknown that was asked for.
     pub names_target: bool,
     /// The id of an `error` was absent, null or a literal of the SDK.
     pub foreign_id: bool,
     /// A message with the request's own id stood in the answer, whatever the HTTP status was.
     pub echoes_id: bool,
+    /// Its envelope or its error has a member that no SDK writes there.
+    pub beside: bool,
 }
 
 impl AnswerFacts {
@@ -265,6 +267,8 @@ pub struct HttpFacts {
     pub took: u32,
     /// An answer to one of its POSTs tells of one that was made behind whoever gave its status.
     pub behind: bool,
+    /// An answer to one of its POSTs had an error status and said something in words that no door is known for.
+    pub unknown_words: bool,
     /// An answer to one of its POSTs had an error status and a body that the capture does not hold whole.
     pub unread: bool,
     /// The headers of the request were recorded, and none of them is an `Mcp-Session-Id`.
@@ -282,6 +286,7 @@ impl HttpFacts {
     pub(super) fn add_view(&mut self, other: Self) {
         let read = |view: &Self| !view.unread && matches!(view.body, Body::Parsed | Body::Foreign | Body::Malformed);
         self.behind |= other.behind;
+        self.unknown_words |= other.unknown_words;
         self.nameless |= other.nameless;
         self.unread = (self.unread || other.unread) && !read(self) && !read(&other);
         self.note_duration(Some(other.took).filter(|took| *took != NONE));

@@ -229,6 +229,21 @@ impl Correlator {
             }
             None => self.lane.text = Some(event.origin),
         }
+        self.speaks(event);
+    }
+
+    /// A program that writes was started: what could not be found is another one.
+    fn speaks(&mut self, event: &Event<'_>) {
+        if event.witness.or(self.lane.meta_witness) != Some(Witness::Server) {
+            return;
+        }
+        let names = [event.keys.run, event.keys.server].map(|name| name.and_then(|name| self.case.symbols.get(name)));
+        for strand in &self.lane.not_started {
+            let facts = &mut self.case.strands[*strand as usize];
+            let other =
+                |known: Option<Symbol>, told: Option<Symbol>| told.is_some() && known.is_some() && known != told;
+            facts.spoke |= !other(facts.run_id, names[0]) && !other(facts.server, names[1]);
+        }
     }
 
     fn may_be_the_servers(&self, event: &Event<'_>) -> bool {
@@ -289,6 +304,7 @@ impl Correlator {
 
     /// Begins a new instance in a log without run ids.
     pub(super) fn new_instance(&mut self, server: Option<Symbol>) {
+        self.lane.not_started.clear();
         match server {
             Some(server) => *self.lane.server_instances.entry(server).or_insert(0) += 1,
             None => self.lane.instances += 1,

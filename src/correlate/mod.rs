@@ -137,6 +137,8 @@ struct Lane {
     /// The last free text of the server that names nothing, and that of each run or server it names.
     text: Option<Origin>,
     text_of: FxHashMap<Symbol, Origin>,
+    /// The strands whose process could not be created, up to the next start.
+    not_started: Vec<u32>,
     /// The last crash of the server, and the last line of it that is no message, by the run or server it names.
     noise: FxHashMap<Option<Symbol>, Origin>,
     /// Lives of run ids.

@@ -203,7 +203,7 @@ impl Correlator {
 
     fn life_event(&mut self, event: &Event<'_>, mark: Mark, step: &Step<'_>, strand: u32) {
         let (what, number, name) = match step.detail {
-            StepDetail::SpawnFailed(failure) => (StrandFact::SpawnFailed(failure), 0, None),
+            StepDetail::SpawnFailed(failure, program) => (StrandFact::SpawnFailed(failure), 0, self.intern(program)),
             StepDetail::Exit { signal: Some(signal), code: None } if step.event == PhaseEvent::Exited => {
                 (StrandFact::Signaled, i64::from(signal), None)
             }
@@ -220,6 +220,7 @@ impl Correlator {
             let facts = &self.case.strands[strand as usize];
             let spoke = self.lane.stirred_since(facts, strand, facts.first.origin);
             self.case.strands[strand as usize].spoke |= spoke;
+            self.lane.not_started.push(strand);
         }
         self.strand_event(event, mark, what, number, name);
         let ends = matches!(step.event, PhaseEvent::Exited);

@@ -59,6 +59,8 @@ pub struct Exchange<'a> {
     /// The answer's headers, or a body that is no message by itself, tell of an answer that was made behind whoever gave
     /// an error status.
     pub behind: bool,
+    /// The body of an answer with an error status says something in words that no door is known for.
+    pub unknown_words: bool,
     /// A header of the request says that a library of the client sent it before.
     pub sent_before: bool,
 }

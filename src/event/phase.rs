@@ -176,8 +176,8 @@ pub enum StepDetail<'a> {
         /// The first process is not the server's own.
         wrapper: bool,
     },
-    /// Why the process could not be created.
-    SpawnFailed(SpawnFailure),
+    /// Why the process could not be created, and the program that was wanted.
+    SpawnFailed(SpawnFailure, Option<&'a str>),
     /// How the process ended.
     Exit {
         /// Exit code.

@@ -28,6 +28,8 @@ pub struct HttpMeta {
     pub content: ContentKind,
     /// The body of an error status tells of an answer that was made behind whoever gave it.
     pub behind: bool,
+    /// The body says something in words that no door is known for.
+    pub unknown_words: bool,
 }
 
 /// Kind of an HTTP body.
@@ -180,6 +182,8 @@ pub struct Answer<'a> {
     pub detail: Detail<'a>,
     /// The tool that the text of a failed result names.
     pub named: Option<&'a str>,
+    /// The envelope has a member that JSON-RPC does not know, or one of its own twice.
+    pub beside: bool,
 }
 
 /// The shape of a `result`, independent of the method it answers.
@@ -243,9 +247,9 @@ pub struct ErrorShape<'a> {
     pub message_ok: bool,
     /// What the message says.
     pub wording: Wording,
-    /// The tool the message names ("Unknown tool: X").
+    /// The tool the message names ("Unknown tool: X"), or the method that it calls unknown, empty where it names none.
     pub named: Option<&'a str>,
-    /// `data` stands beside the message.
+    /// Something stands beside the message that no SDK writes: `data`, another member, one of them twice.
     pub beside: bool,
 }
 
@@ -257,6 +261,8 @@ pub enum Wording {
     Other,
     /// "Unknown tool: X", "Tool X not found", "Tool X disabled".
     UnknownTool,
+    /// "Method not found", as −32601.
+    UnknownMethod,
     /// Arguments rejected by the called tool's own model before the function ran.
     ArgumentValidation,
     /// Output rejected after the function ran.

@@ -60,6 +60,11 @@ pub enum Call<'a> {
         /// File descriptor.
         fd: i32,
     },
+    /// The descriptor is a new socket without a peer, or with one that this line does not show to be the session's.
+    Socket {
+        /// File descriptor.
+        fd: i32,
+    },
     /// The other end of the descriptor stays on this host by its nature: a pair, a resolver, a logger.
     Local {
         /// File descriptor.

@@ -69,7 +69,7 @@ mod tests {
         let Kind::Step(step) = sink.events[1].kind else { panic!("{:?}", sink.events) };
         assert_eq!(
             (step.event, step.detail),
-            (PhaseEvent::SpawnFailed, StepDetail::SpawnFailed(SpawnFailure::NotFound))
+            (PhaseEvent::SpawnFailed, StepDetail::SpawnFailed(SpawnFailure::NotFound, Some("uvx-invoice-server")))
         );
         assert_eq!(sink.events[1].at.map(|at| at.at.rfc3339(3)).as_deref(), Some("2026-11-30T02:59:35.869Z"));
         assert!(sniff(&Head { bytes: text.as_bytes() }));

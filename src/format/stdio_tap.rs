@@ -11,7 +11,7 @@ use crate::{
     event::CallKey,
     event::{Direction, Event, Keys, Kind, Message, PhaseEvent, Remark, RemarkKind, Rpc, Step, StepDetail, Witness},
     frame::Framing,
-    jsonrpc,
+    jsonrpc, launcher,
     notice::NoticeKind,
     record::{Body, Record, Sink},
     time::{self, Stamp},
@@ -127,7 +127,9 @@ impl<'a> Envelope<'_, 'a> {
     fn spawned(&self, line: &Line<'a>, sink: &mut Sink<'a>) {
         let command =
             line.argv.as_ref().and_then(|argv| argv.first()).map(|command| &*self.record.arena.alloc_str(command));
-        let wrapper = command.is_some_and(is_wrapper);
+        let arguments: Option<Vec<&str>> =
+            line.argv.as_ref().map(|argv| argv.iter().skip(1).map(|word| &**word).collect());
+        let wrapper = command.is_some_and(|command| launcher::starts_another(command, arguments.as_deref()));
         let step = Step {
             event: PhaseEvent::Spawned,
             phase: None,
@@ -150,16 +152,6 @@ impl<'a> Envelope<'_, 'a> {
         let remark = Remark { kind, call: CallKey::default(), number: None, name: None };
         self.push(Keys::default(), Kind::Remark(remark), sink);
     }
-}
-
-/// Tracers, shells and package runners: the process they are is not the server's.
-fn is_wrapper(command: &str) -> bool {
-    const WRAPPERS: [&str; 18] = [
-        "strace", "ltrace", "sh", "bash", "env", "npx", "npm", "uvx", "uv", "pnpm", "yarn", "bunx", "docker", "podman",
-        "timeout", "nice", "sudo", "cmd",
-    ];
-    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
-    WRAPPERS.contains(&name.strip_suffix(".exe").or(name.strip_suffix(".cmd")).unwrap_or(name))
 }
 
 #[cfg(test)]

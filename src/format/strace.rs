@@ -11,6 +11,7 @@ use crate::{
 };
 
 mod call;
+mod harmless;
 mod http;
 mod line;
 mod words;
@@ -66,10 +67,19 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     };
     let mut push = |call| sink.push(event(record, line.at, Kind::Syscall(Syscall { thread: line.thread, call })));
     match line.what {
+        // Whoever ends himself ends nobody else.
+        What::Call { name: "kill" | "tgkill" | "tkill", arguments, .. } if is_self(arguments, line.thread) => {
+            push(Call::Other);
+        }
         What::Call { name, arguments, result } => call::read(name, arguments, result, record.arena, &mut push),
         What::Mark(call) => push(call),
     }
     true
+}
+
+/// Whether the first argument is the thread itself.
+fn is_self(arguments: &str, thread: u32) -> bool {
+    arguments.split([',', '<']).next().is_some_and(|number| number.trim().parse() == Ok(thread))
 }
 
 fn event<'a>(record: &Record<'a>, at: Option<Stamp>, kind: Kind<'a>) -> Event<'a> {
@@ -252,7 +262,11 @@ mod tests {
     #[test]
     fn descriptors_that_are_given_again_were_closed() {
         let arena = Bump::new();
-        assert_eq!(one("7 accept4(3, NULL, NULL, SOCK_CLOEXEC) = 8", &arena), Call::Close { fd: 8 });
+        let accepted = calls("7 accept4(3, NULL, NULL, SOCK_CLOEXEC) = 8", &arena);
+        assert_eq!(
+            accepted.into_iter().map(|(_, call)| call).collect::<Vec<_>>(),
+            [Call::Close { fd: 8 }, Call::Socket { fd: 8 }]
+        );
         let pair: Vec<_> = calls("7 socketpair(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC, 0, [4, 5]) = 0", &arena);
         assert_eq!(
             pair.into_iter().map(|(_, call)| call).collect::<Vec<_>>(),
@@ -297,6 +311,24 @@ mod tests {
             (r#"7 mount("srv:/x", "/mnt", "nfs", 0, NULL) = -1 EPERM (Operation not permitted)"#, Call::Other),
             ("7 ioctl(5, USBDEVFS_BULK, 0x7ff) = 3", Call::Hidden("ioctl")),
             ("7 ioctl(5, TCGETS, 0x7ff) = 0", Call::Other),
+            ("7 ioctl(7, SIOCSIFADDR, {ifr_name=\"eth0\"}) = 0", Call::Hidden("ioctl")),
+            ("7 kill(55, SIGTERM) = 0", Call::Hidden("kill")),
+            ("7 kill(55, 0) = 0", Call::Other),
+            ("7 kill(7, SIGKILL) = ?", Call::Other),
+            ("7 setns(4, CLONE_NEWNET) = 0", Call::Hidden("setns")),
+            (r#"7 chdir("/dev") = 0"#, Call::Hidden("chdir")),
+            (r#"7 chdir("/srv/acme") = 0"#, Call::Other),
+            ("7 futex(0x7f, FUTEX_WAKE_PRIVATE, 1) = 0", Call::Other),
+            ("7 fchmod(5, 0644) = 0", Call::FileChanged),
+            (
+                "7 sendto(3, [{nlmsg_len=20, nlmsg_type=RTM_GETADDR}], 20, 0, {sa_family=AF_NETLINK}, 12) = 20",
+                Call::Other,
+            ),
+            (
+                "7 sendto(3, [{nlmsg_len=52, nlmsg_type=RTM_NEWROUTE}], 52, 0, {sa_family=AF_NETLINK}, 12) = 52",
+                Call::Hidden("netlink"),
+            ),
+            ("7 sendmsg(7, {msg_control=[{cmsg_type=SCM_RIGHTS, cmsg_data=[9]}]}, 0) = 1", Call::Hidden("SCM_RIGHTS")),
             ("strace: Process 7 detached", Call::Hidden("strace")),
             ("strace: Process 7 attached", Call::Attached),
             ("strace: write: No space left on device", Call::Hidden("strace")),

@@ -19,6 +19,7 @@ use crate::{
     notice::NoticeKind,
     phase::{Fields, Value},
     record::{Record, Sink},
+    wording,
 };
 
 /// JSON-RPC messages, one a line.
@@ -189,6 +190,7 @@ impl<'a> Line<'a> {
         }
         if let Some(http) = self.http.as_mut().filter(|http| http.status >= 300) {
             http.behind = behind::in_body(record.text, rpcs);
+            http.unknown_words = !refuses_in_known_words(record.text);
         }
         for rpc in rpcs {
             if direction == Some(Direction::ToServer) && *rpc == Rpc::Malformed {
@@ -275,7 +277,22 @@ fn http_meta<'a>(raw: &'a str, reader: &Reader<'a>) -> (HttpMeta, Option<&'a str
         _ => None,
     });
     let content = ContentKind::of(http.content_type.as_str().unwrap_or(""));
-    (HttpMeta { status, content, behind: false }, session)
+    (HttpMeta { status, content, behind: false, unknown_words: false }, session)
+}
+
+/// Whether what a line carries of an HTTP body is nothing but the words of a door.
+fn refuses_in_known_words(line: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Carriers<'a> {
+        #[serde(borrow, alias = "msg", alias = "payload", alias = "raw")]
+        message: Option<&'a RawValue>,
+        #[serde(borrow)]
+        error: Option<&'a RawValue>,
+    }
+    let Ok(carriers) = serde_json::from_str::<Carriers<'_>>(line) else { return false };
+    let Some(body) = carriers.message.or(carriers.error) else { return true };
+    let text = serde_json::from_str::<String>(body.get());
+    wording::refuses_in_known_words(text.as_deref().unwrap_or(body.get()))
 }
 
 struct CarriedSeed<'r, 'a>(&'r Reader<'a>);
@@ -372,7 +389,10 @@ mod tests {
         let sink = decode_lines(Some(&FORMAT), text, &arena);
         let Kind::Message(message) = sink.events[0].kind else { panic!("{sink:?}") };
         assert_eq!(message.rpc, Rpc::Malformed);
-        assert_eq!(message.http, Some(HttpMeta { status: 200, content: ContentKind::Json, behind: false }));
+        assert_eq!(
+            message.http,
+            Some(HttpMeta { status: 200, content: ContentKind::Json, behind: false, unknown_words: false })
+        );
     }
 
     #[test]

@@ -115,10 +115,23 @@ fn words<'a>(raw: &'a str, reader: &Reader<'a>, shape: &mut ResultShape) -> Opti
     named
 }
 
-/// Whether `_meta` or `data` holds anything but what the protocol itself defines.
+/// Whether `_meta` holds anything but what the protocol itself defines.
 fn tells(raw: &str) -> bool {
     serde_json::from_str::<Option<HashMap<String, &RawValue>>>(raw).map_or(true, |members| {
         members.into_iter().flatten().any(|(key, _)| !key.starts_with("io.modelcontextprotocol/"))
+    })
+}
+
+/// Whether `data` of an error adds anything to its code that no SDK writes there: the revisions that a server supports
+/// (−32022), what `JSON.parse` said (TypeScript SDK, −32700), an empty text (Python SDK).
+fn adds(raw: &str, code: Option<i64>) -> bool {
+    if let Ok(text) = serde_json::from_str::<String>(raw) {
+        let parser = text.starts_with("SyntaxError: ") && code == Some(-32700) && !wording::tells_of_an_answer(&text);
+        return !text.is_empty() && !parser;
+    }
+    let of_version = |key: &str| code == Some(-32022) && matches!(key, "supported" | "requested");
+    serde_json::from_str::<Option<HashMap<String, &RawValue>>>(raw).map_or(true, |members| {
+        members.into_iter().flatten().any(|(key, _)| !key.starts_with("io.modelcontextprotocol/") && !of_version(&key))
     })
 }
 
@@ -200,19 +213,33 @@ impl<'a> Visitor<'a> for ErrorSeed<'_, 'a> {
     not_an_object!('a, NO_ERROR_OBJECT);
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut shape = NO_ERROR_OBJECT;
+        let (mut code, mut message, mut data) = (None, None, None);
         while let Some(key) = map.next_key_seed(self.0.text())? {
-            match key {
-                Some("code") => shape.code = map.next_value::<&'a RawValue>()?.get().parse().ok(),
-                Some("message") => {
-                    if let Some(message) = map.next_value_seed(self.0.text())? {
-                        shape.message_ok = true;
-                        (shape.wording, shape.named) = wording::read(message);
-                    }
-                }
-                Some("data") => shape.beside = tells(map.next_value::<&'a RawValue>()?.get()),
+            let slot = match key {
+                Some("code") => &mut code,
+                Some("message") => &mut message,
+                Some("data") => &mut data,
                 _ => {
+                    shape.beside = true;
                     map.next_value::<IgnoredAny>()?;
+                    continue;
                 }
+            };
+            // Nobody knows which of two values its reader took.
+            shape.beside |= slot.is_some();
+            *slot = Some(map.next_value::<&'a RawValue>()?.get());
+        }
+        shape.code = code.and_then(|code| code.parse().ok());
+        shape.beside |= data.is_some_and(|data| adds(data, shape.code));
+        let text = message.and_then(|raw| {
+            let mut json = serde_json::Deserializer::from_str(raw);
+            self.0.text().deserialize(&mut json).ok().flatten()
+        });
+        if let Some(text) = text {
+            shape.message_ok = true;
+            (shape.wording, shape.named) = wording::read(text);
+            if let Some(method) = wording::unknown_method(text).filter(|_| shape.code == Some(-32601)) {
+                (shape.wording, shape.named) = (Wording::UnknownMethod, Some(method));
             }
         }
         Ok(shape)

@@ -57,6 +57,11 @@ impl<'a> Params<'a> {
         }
     }
 
+    /// The same where nobody knows whether its reader took these members: the arguments are not known.
+    pub(super) fn in_doubt(self) -> Self {
+        Self { args: None, masked: true, arguments: None, idempotency_key: None, ..self }
+    }
+
     /// A call of a tool without `arguments` is the same call as one with empty ones.
     fn no_arguments(&self, method: &str) -> Option<Digest> {
         let recorded = method == "tools/call" && self.target.is_some() && !self.masked;
@@ -82,10 +87,16 @@ impl<'a> Visitor<'a> for ParamsSeed<'_, 'a> {
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Params<'a>, M::Error> {
         let reader = self.0;
         let mut params = Params::default();
-        let mut arguments = None;
+        let (mut arguments, mut named) = (None, None);
         while let Some(key) = map.next_key_seed(reader.text())? {
             match key.unwrap_or("") {
-                "name" | "uri" | "taskId" => params.target = map.next_value_seed(reader.text())?.or(params.target),
+                key @ ("name" | "uri" | "taskId") => {
+                    let target = map.next_value_seed(reader.text())?;
+                    // Which of two tools was meant, nobody knows.
+                    params.masked |= key == "name" && named.is_some() && named != target;
+                    named = if key == "name" { target } else { named };
+                    params.target = target.or(params.target);
+                }
                 "arguments" => {
                     reader.note_duplicate(arguments.as_ref());
                     params.masked |= arguments.is_some();

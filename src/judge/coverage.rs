@@ -48,13 +48,13 @@ pub(super) fn of_call<'c>(facts: &CallFacts<'c>, ends: &[Seen]) -> Option<Window
     let run = facts.run?;
     let own = || facts.seen.iter().filter(|row| row.witness == Witness::Server);
     let received = own().find(|row| row.seen == Seen::Received)?.mark;
-    let ended = own().filter(|row| ends.contains(&row.seen)).map(|row| row.mark);
-    let first = ended.clone().next()?;
-    if traced(facts).is_some() {
-        return Some(Window { received, ended: first, by: Recorder::Trace });
-    }
+    let mut ended = own().filter(|row| ends.contains(&row.seen)).map(|row| row.mark);
+    // The end that another party tells of may be that of another process, or none at all.
     let source = received.origin.source;
-    let ended = ended.into_iter().find(|end| end.origin.source == source && end.origin > received.origin)?;
+    let ended = ended.find(|end| end.origin.source == source && end.origin > received.origin)?;
+    if traced(facts).is_some() {
+        return Some(Window { received, ended, by: Recorder::Trace });
+    }
     let whole = |from: Mark, to: Mark| break_between(facts.case, from.origin, to.origin).is_none();
     if !whole(received, ended) {
         return None;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     correlate::{Basis, Case, Contact, ContactKind, Seen},
-    event::{ReachSource, ReachStage, Witness},
+    event::{Origin, ReachSource, ReachStage, Witness},
     symbol::Symbol,
 };
 
@@ -137,13 +137,20 @@ fn reach_outside_calls(facts: &RunFacts<'_>) -> ReachVerdict {
     }
 }
 
-/// Coverage of class A for one call: the trace spans the life of its process, and the server's own log or the wire
-/// shows both its receipt and its end.
+/// Coverage of class A for one call: the trace spans the life of its process, and one log of the server's own shows both
+/// its receipt and its end.
 fn covered(facts: &CallFacts<'_>) -> Option<Evidence> {
     // Nobody traced the other processes that a gateway may have given it to.
     let trace = coverage::traced(facts).filter(|_| !coverage::may_be_dispatched_again(facts))?;
-    let received = facts.seen.iter().any(|row| row.witness == Witness::Server && row.mark.at.is_some());
-    (received && facts.end().is_some()).then(|| Evidence {
+    let rows = || facts.seen.iter().filter(|row| row.witness == Witness::Server);
+    let ended = |from: Origin| {
+        rows().any(|row| {
+            let ends = matches!(row.seen, Seen::Responded | Seen::HandlerDone);
+            ends && row.mark.origin.source == from.source && row.mark.origin > from
+        })
+    };
+    let whole = rows().any(|row| row.mark.at.is_some() && ended(row.mark.origin));
+    whole.then(|| Evidence {
         role: "a kernel trace of the whole life of the process shows no contact that could be of this call".into(),
         place: Place::Absent { from: trace.from.origin, to: trace.to.origin },
     })

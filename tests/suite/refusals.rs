@@ -69,6 +69,7 @@ fn a_plain_refusal_is_safe() {
     let plain = [
         vec![],
         body(r#"{"error":"invalid_token","error_description":"Authentication required"}"#),
+        body(r#"{"title":"Forbidden","status":403,"detail":"You do not have permission to access this resource."}"#),
         body(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"forbidden"}}"#),
         vec![("/response/content", json!({"mimeType": "x-unknown", "size": 0}))],
         header("x-envoy-upstream-service-time", "12"),
@@ -100,6 +101,23 @@ fn whoever_answered_had_it() {
     for changes in answered {
         assert_eq!(changed(&changes).0, "unknown", "{changes:?}");
     }
+}
+
+#[test]
+fn words_that_no_door_is_known_for_may_tell_of_work() {
+    let condition = "the body of its answer (a.har#1) does not speak of work that was done";
+    for text in [
+        r#"{"error":"Content policy violation","stage":"post_call"}"#,
+        r#"{"message":"Payment captured. You are not allowed to view the receipt."}"#,
+        r#"{"error":"receipt_forbidden","payment":{"id":"TX1","state":"captured"}}"#,
+        r#"{"errorMessage":"Response payload size exceeded","errorType":"Function.ResponseSizeTooLarge"}"#,
+        "<html><h1>403 Forbidden</h1><p>Transfer 4711 is done</p></html>",
+    ] {
+        assert_eq!(changed(&body(text)), ("safe-if".to_owned(), condition.to_owned()), "{text}");
+    }
+    assert_eq!(changed(&header("Idempotent-Replayed", "true")).0, "unknown");
+    let page = "<html><head><title>403 Forbidden</title></head><body><h1>403 Forbidden</h1><hr>nginx</body></html>";
+    assert_eq!(changed(&body(page)).0, "safe");
 }
 
 #[test]

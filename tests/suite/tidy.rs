@@ -18,6 +18,7 @@ const ORDER: &[&str] = &[
     "symbol",
     "record",
     "frame",
+    "launcher",
     "netloc",
     "wording",
     "jsonrpc",

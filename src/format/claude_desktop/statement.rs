@@ -5,6 +5,7 @@
 use crate::{
     clue,
     event::{CallKey, Direction, Keys, Kind, PhaseEvent, Remark, RemarkKind, SpawnFailure, Step, StepDetail},
+    launcher,
     record::{Body, Sink},
 };
 
@@ -97,35 +98,9 @@ fn launch<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
     let Some(rest) = text.strip_prefix("Using MCP server command: ") else { return false };
     let end = [" with args and path:", " with path:"].iter().find_map(|tail| rest.find(tail)).unwrap_or(rest.len());
     let command = rest.get(..end).filter(|command| !command.is_empty());
-    let wrapper = command.is_some_and(is_runner);
+    let wrapper = command.is_some_and(|command| launcher::starts_another(command, None));
     step(PhaseEvent::SpawnRequested, StepDetail::Launch { command, wrapper }, body, sink);
     true
-}
-
-/// Whether an executable only starts another one: package runners, containers, shells.
-fn is_runner(command: &str) -> bool {
-    const RUNNERS: [&str; 17] = [
-        "npx",
-        "npm",
-        "pnpm",
-        "yarn",
-        "bunx",
-        "uvx",
-        "uv",
-        "pipx",
-        "docker",
-        "podman",
-        "cmd",
-        "sh",
-        "bash",
-        "zsh",
-        "powershell",
-        "pwsh",
-        "wsl",
-    ];
-    let name = command.rsplit(['/', '\\']).next().unwrap_or(command).to_ascii_lowercase();
-    let stem = name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).unwrap_or(&name);
-    RUNNERS.contains(&stem)
 }
 
 /// The lines of November and December 2024, which name the server in their text.
@@ -185,7 +160,8 @@ fn spawn_failure<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> boo
         "EACCES" => SpawnFailure::NotPermitted,
         _ => SpawnFailure::Other,
     };
-    step(PhaseEvent::SpawnFailed, StepDetail::SpawnFailed(why), body, sink);
+    let program = rest.get(..rest.len() - code.len()).map(str::trim).filter(|program| !program.is_empty());
+    step(PhaseEvent::SpawnFailed, StepDetail::SpawnFailed(why, program), body, sink);
     true
 }
 

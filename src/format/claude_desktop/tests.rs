@@ -145,7 +145,7 @@ fn both_files_of_one_incident_tell_the_same() {
                 Kind::Step(step) if step.event == PhaseEvent::SpawnFailed => Some(step.detail),
                 _ => None,
             });
-            assert_eq!(failed, Some(StepDetail::SpawnFailed(SpawnFailure::NotFound)));
+            assert_eq!(failed, Some(StepDetail::SpawnFailed(SpawnFailure::NotFound, Some("npx"))));
         });
     }
 }

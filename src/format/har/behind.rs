@@ -38,6 +38,10 @@ pub(super) fn in_header(name: &str, value: &str) -> bool {
     if name.eq_ignore_ascii_case("server-timing") {
         return value.split(',').any(|metric| has(metric.split(';').next().unwrap_or(""), &["tool", "handler"]));
     }
+    // Whoever plays back an answer had it (Stripe and others that take an `Idempotency-Key`).
+    if has(name, &["replayed"]) {
+        return !value.eq_ignore_ascii_case("false");
+    }
     has(name, &["guardrail", "dlp-"]) && has(value, &["output", "response", "result"])
 }
 
@@ -150,5 +154,6 @@ mod tests {
         assert!(in_header("Server-Timing", "upstream;dur=1, tool;dur=1200"));
         assert!(in_header("X-Guardrail-Stage", "output") && !in_header("X-Guardrail-Stage", "input"));
         assert!(!in_header("Server-Timing", "cfOrigin;dur=10"));
+        assert!(in_header("Idempotent-Replayed", "true") && !in_header("Idempotent-Replayed", "false"));
     }
 }

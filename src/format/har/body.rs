@@ -167,6 +167,8 @@ pub(super) struct Answered<'a> {
     pub(super) gateway_page: bool,
     /// The body of a refusal tells of an answer that was made behind whoever refused.
     pub(super) behind: bool,
+    /// The body of a refusal says something in words that no door is known for.
+    pub(super) unknown_words: bool,
     pub(super) oddities: Oddities,
 }
 
@@ -182,6 +184,7 @@ impl<'a> Answered<'a> {
             endpoint: None,
             gateway_page: false,
             behind: false,
+            unknown_words: false,
             oddities: Oddities::default(),
         }
     }
@@ -191,6 +194,7 @@ impl<'a> Answered<'a> {
         let mut read = Self::by_kind(body, text, content, status, arena);
         if status >= 300 {
             read.behind = behind::in_body(text, &read.messages);
+            read.unknown_words = !wording::refuses_in_known_words(text);
             // What nobody could decode is no word of a refusal.
             if read.state == Body::Foreign && body.is_cut() {
                 read.state = Body::Missing;

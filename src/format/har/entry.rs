@@ -319,6 +319,7 @@ impl<'a> Read<'a> {
             ended,
             took: entry.times.longest(given.headers.spent),
             behind: given.headers.behind || answered.behind,
+            unknown_words: answered.unknown_words,
             sent_before: headers.sent_before,
         };
         let kind = Kind::Exchange(arena.alloc(exchange));

@@ -15,7 +15,7 @@ use nom::{
 
 use super::{
     super::grammar::{Parsed, space},
-    http,
+    harmless, http,
     words::{address, arguments, comma, error_number, find_outside, name, string, unescape},
 };
 use crate::event::{Call, Pairs};
@@ -44,60 +44,33 @@ pub(super) fn read<'a>(
         "clone" | "clone3" | "fork" | "vfork" => push(call.clone()),
         "connect" => push(call.connect().or(call.unix()).or(call.elsewhere()).unwrap_or(Call::Other)),
         "getsockopt" => push(call.socket_error()),
+        // Another process hands a descriptor over, or gets one: it may lead anywhere.
+        "recvmsg" | "recvmmsg" | "sendmsg" | "sendmmsg" if arguments.contains("SCM_RIGHTS") && !call.failed() => {
+            push(Call::Hidden("SCM_RIGHTS"));
+        }
         "sendto" | "sendmsg" | "sendmmsg" | "send" | "write" | "writev" | "pwrite64" | "pwritev" | "pwritev2"
         | "sendfile" | "sendfile64" => call.send(push),
         "splice" | "copy_file_range" => push(call.moved(2)),
         "tee" => push(call.moved(1)),
         "vmsplice" => push(call.moved(0)),
-        // Another process hands a descriptor over: it may lead anywhere.
-        "recvmsg" if arguments.contains("SCM_RIGHTS") && !call.failed() => push(Call::Hidden("SCM_RIGHTS")),
-        "recvfrom" | "recvmsg" | "recv" | "read" | "readv" => push(call.receive()),
+        "recvfrom" | "recvmsg" | "recvmmsg" | "recv" | "read" | "readv" => push(call.receive()),
         "close" => push(call.fd().map_or(Call::Other, |fd| Call::Close { fd })),
         "socketpair" | "pipe" | "pipe2" => call.pair(push),
         "openat" | "openat2" | "open" | "creat" => call.open(push),
         "socket" if !is_followed(arguments) && !call.failed() => push(Call::Hidden("socket")),
-        "socket" | "accept" | "accept4" | "epoll_create" | "epoll_create1" | "eventfd" | "eventfd2"
-        | "memfd_create" | "timerfd_create" | "pidfd_open" | "signalfd4" | "inotify_init1" => {
+        "socket" | "accept" | "accept4" => call.socket(push),
+        "epoll_create" | "epoll_create1" | "eventfd" | "eventfd2" | "memfd_create" | "timerfd_create"
+        | "pidfd_open" | "signalfd4" | "inotify_init1" => {
             push(call.new_descriptor());
         }
+        "inotify_init" | "signalfd" | "eventfd_create" => push(call.new_descriptor()),
         "dup" | "dup2" | "dup3" => push(call.copied()),
         "fcntl" if arguments.contains("F_DUPFD") => push(call.copied()),
-        "ioctl" if !["USBDEVFS_", "SG_IO", "I2C_", "SPI_"].iter().any(|device| arguments.contains(device)) => {
-            push(Call::Other);
-        }
-        "rename" | "renameat" | "renameat2" | "unlink" | "unlinkat" | "mkdir" | "mkdirat" | "rmdir" | "truncate"
-        | "ftruncate" | "link" | "linkat" | "symlink" | "symlinkat"
-            if !call.failed() =>
-        {
-            push(Call::FileChanged);
-        }
-        _ if goes_unseen(name) && !call.failed() => push(Call::Hidden(name)),
-        _ => push(Call::Other),
+        _ if call.failed() || harmless::stays_inside(name, arguments) => push(Call::Other),
+        _ if harmless::changes_a_file(name) => push(Call::FileChanged),
+        // Rings and numbers that strace cannot read, other processes, queues, devices, keys, file systems.
+        _ => push(Call::Hidden(name)),
     }
-}
-
-/// Calls by which something leaves a process on a way that no later line shows: rings and numbers that strace cannot
-/// read, other processes, queues, devices, keys, and file systems that another host serves.
-fn goes_unseen(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "bpf",
-        "fsmount",
-        "fsopen",
-        "ioctl",
-        "keyctl",
-        "mount",
-        "move_mount",
-        "mount_setattr",
-        "msgsnd",
-        "open_tree",
-        "pidfd_getfd",
-        "process_vm_writev",
-        "ptrace",
-        "request_key",
-        "shmat",
-        "socketcall",
-    ];
-    NAMES.contains(&name) || ["io_uring_", "io_submit", "mq_", "syscall_"].iter().any(|start| name.starts_with(start))
 }
 
 /// Whether the addresses of a socket's family are read here: to hosts of a network, to neighbors on this host, to the
@@ -122,9 +95,10 @@ fn is_local(path: &str) -> bool {
         || places.iter().any(|place| path.starts_with(place))
 }
 
-/// A datagram to the kernel, or to one of these sockets.
-fn stays_local(address: &str) -> bool {
-    address.starts_with("{sa_family=AF_NETLINK") || unix_path(address).is_some_and(is_local)
+/// Whether a message to the kernel only asks: what addresses and routes there are.
+fn only_asks(arguments: &str) -> bool {
+    let mut kinds = arguments.split("nlmsg_type=").skip(1).peekable();
+    kinds.peek().is_some() && kinds.all(|kind| kind.starts_with("RTM_GET") || kind.starts_with("NLMSG_DONE"))
 }
 
 /// Devices that keep what is written to them.
@@ -133,11 +107,10 @@ fn is_nowhere(path: &str) -> bool {
         || ["/dev/pts/", "/dev/shm/", "/dev/fd/"].iter().any(|place| path.starts_with(place))
 }
 
-/// Places where a device or another program takes what is written.
+/// Places where a device or another program takes what is written; what the process says there about itself stays.
 fn is_door(path: &str) -> bool {
-    let path = path.strip_prefix("/var").filter(|rest| rest.starts_with("/run/")).unwrap_or(path);
-    ["/dev/", "/run/", "/var/spool/"].iter().any(|place| path.starts_with(place))
-        || Path::new(path).extension().is_some_and(|end| end == "fifo")
+    let own = ["/proc/self/", "/proc/thread-self/"].iter().any(|place| path.starts_with(place));
+    harmless::is_system_place(path) && !own || Path::new(path).extension().is_some_and(|end| end == "fifo")
 }
 
 /// What a call returned.
@@ -217,8 +190,13 @@ impl<'a> Parts<'a> {
         let path =
             string(self.argument(usize::from(self.name.starts_with("openat")))).map_or("", |(_, (path, _))| path);
         let writes = self.name == "creat" || ["O_WRONLY", "O_RDWR"].iter().any(|flag| self.arguments.contains(flag));
+        // What is not made by this call may be a pipe or a device under any name, and so may what stands in a folder that
+        // only a descriptor names.
+        let made = self.name == "creat" || ["O_CREAT", "O_TMPFILE"].iter().any(|flag| self.arguments.contains(flag));
+        let placed =
+            path.starts_with('/') || !self.name.starts_with("openat") || self.argument(0).starts_with("AT_FDCWD");
         if let (Call::Close { fd }, true, false) = (call, writes, is_nowhere(path)) {
-            push(Call::Opened { fd, door: is_door(path) });
+            push(Call::Opened { fd, door: is_door(path) || !made || !placed });
         }
     }
 
@@ -289,7 +267,11 @@ impl<'a> Parts<'a> {
         let named = find_outside(self.arguments, "{sa_family=").and_then(|at| self.arguments.get(at..));
         if let Some(address) = named.filter(|_| socket).and_then(|text| address(text, self.arena)) {
             push(Call::Connect { fd, address, ok: None });
-        } else if socket && !named.is_some_and(stays_local) {
+        } else if named.is_some_and(|address| address.starts_with("{sa_family=AF_NETLINK")) {
+            return push(if only_asks(self.arguments) { Call::Other } else { Call::Hidden("netlink") });
+        } else if named.and_then(unix_path).is_some_and(is_local) {
+            return push(Call::Other);
+        } else if socket {
             push(Call::Unnamed { fd });
         }
         let (method, path, pairs) =
@@ -312,6 +294,15 @@ impl<'a> Parts<'a> {
 
     fn new_descriptor(&self) -> Call<'a> {
         self.outcome.some().and_then(|fd| i32::try_from(fd).ok()).map_or(Call::Other, |fd| Call::Close { fd })
+    }
+
+    /// A socket, of which nothing else is known: its peer is told when it is connected, or never.
+    fn socket(&self, push: &mut dyn FnMut(Call<'a>)) {
+        let call = self.new_descriptor();
+        push(call);
+        if let Call::Close { fd } = call {
+            push(Call::Socket { fd });
+        }
     }
 
     /// A second number for a descriptor, which goes where the first one goes. 0 is a number like any other here.

@@ -161,10 +161,12 @@ impl<'c> CallFacts<'c> {
         }
         // Record order of one source decides, never a clock.
         // A console that never prints the creation of its children may have started a new one since.
-        // A child that inherited the pipe of a wrapper reads on after the wrapper's end.
+        // A child that inherited the pipe of a wrapper reads on after the wrapper's end; what has no name may be one.
         let exit = run.exited.filter(|exit| {
             let spawned = run.steps.get(&PhaseEvent::Spawned);
-            !exit.wrapper && spawned.is_some_and(|(spawned, _)| exit.mark.origin.source == spawned.origin.source)
+            !exit.wrapper
+                && run.is_its_own_process()
+                && spawned.is_some_and(|(spawned, _)| exit.mark.origin.source == spawned.origin.source)
         })?;
         let asked = self.call.asked?;
         (asked.origin.source == exit.mark.origin.source && exit.mark.origin < asked.origin)

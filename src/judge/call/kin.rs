@@ -124,6 +124,8 @@ struct Acted {
     by_two_pairs: FxHashMap<(Target, u32, u32), Two>,
     /// By all members, whatever the tool: each name once.
     by_members: FxHashMap<Pairs, Vec<(Target, Two)>>,
+    /// Those of them whose names are too many to be kept: any of them may be akin to any name.
+    by_members_beyond: FxHashMap<Pairs, Two>,
 }
 
 impl Acted {
@@ -165,7 +167,7 @@ impl Acted {
             match names.iter().position(|(name, _)| *name == target) {
                 Some(at) => names[at].1.add(one),
                 None if names.len() < NAMES => names.push((target, Two([Some(one), None]))),
-                None => {}
+                None => self.by_members_beyond.entry(call.pairs).or_default().add(one),
             }
         }
     }
@@ -198,6 +200,7 @@ impl Acted {
             .iter()
             .filter(|(name, _)| name.is_some_and(|name| name != target && akin(case.name(name), case.name(target))));
         like.find_map(|(_, two)| two.other_than(own))
+            .or_else(|| self.by_members_beyond.get(&call.pairs).and_then(|two| two.other_than(own)))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::{
     correlate::StrandFact,
     event::{PhaseEvent, RemarkKind, SpawnFailure},
     judge::{RunFacts, call::answer_is_servers},
+    launcher,
 };
 
 /// See [`FindingRule::doc`].
@@ -81,7 +82,7 @@ fn refused(facts: &RunFacts<'_>, failure: SpawnFailure) -> String {
     let command = command(facts);
     let executable = command.map_or_else(|| "the executable".to_owned(), |name| format!("the executable \"{name}\""));
     match failure {
-        SpawnFailure::NotFound if command.is_some_and(is_runner) => {
+        SpawnFailure::NotFound if command.is_some_and(launcher::is_package_runner) => {
             format!("The server could not be started: the package runner \"{}\" was not found.", command.unwrap_or(""))
         }
         SpawnFailure::NotFound => format!("The server could not be started: {executable} was not found."),
@@ -97,11 +98,4 @@ fn command<'c>(facts: &RunFacts<'c>) -> Option<&'c str> {
         .filter(|event| launch.contains(&event.what) || matches!(event.what, StrandFact::SpawnFailed(_)))
         .find_map(|event| event.name)?;
     Some(facts.case.name(named)).filter(|name| !name.is_empty())
-}
-
-/// Programs that fetch a package and start it (npx, uvx and their relatives).
-fn is_runner(command: &str) -> bool {
-    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
-    let name = name.strip_suffix(".cmd").or(name.strip_suffix(".exe")).unwrap_or(name);
-    matches!(name, "npx" | "npm" | "pnpm" | "yarn" | "bunx" | "uv" | "uvx" | "pipx" | "docker" | "podman" | "deno")
 }

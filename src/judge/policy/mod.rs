@@ -156,12 +156,18 @@ impl Policy {
 
 impl OwnEndpoint {
     /// Whether a contact with this target is one with this endpoint. What is declared must be on record.
+    ///
+    /// A contact that names no scheme (an address that was connected to) is told by its port alone: the declared one, or
+    /// that of the declared scheme. Where a scheme is declared that has no port of its own, nothing tells them apart.
     pub(super) fn is(&self, target: &str) -> bool {
         let Some(contact) = Address::parse(target) else { return false };
         let same = |one: &str, other: &str| one.eq_ignore_ascii_case(other);
-        same(&self.host, contact.host)
-            && self.scheme.as_ref().is_none_or(|scheme| contact.scheme.is_none_or(|other| same(scheme, other)))
-            && self.port.is_none_or(|port| contact.port == Some(port))
+        let scheme = match (&self.scheme, contact.scheme) {
+            (Some(scheme), Some(other)) => same(scheme, other),
+            (Some(_), None) => self.port.is_some(),
+            (None, _) => true,
+        };
+        same(&self.host, contact.host) && scheme && self.port.is_none_or(|port| contact.port == Some(port))
     }
 }
 
@@ -197,4 +203,31 @@ fn default_port(scheme: &str) -> Option<u16> {
     let ports =
         [("http", 80), ("https", 443), ("ws", 80), ("wss", 443), ("ssh", 22), ("postgres", 5432), ("redis", 6379)];
     ports.iter().find(|(name, _)| scheme.eq_ignore_ascii_case(name)).map(|(_, port)| *port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_own_endpoint_is_told_by_all_that_is_declared_of_it() {
+        let own = |scheme: Option<&str>, port: Option<u16>| OwnEndpoint {
+            scheme: scheme.map(Into::into),
+            host: "10.0.0.5".into(),
+            port: port.or_else(|| default_port(scheme?)),
+            assumption: Assumption { text: "".into(), place: "".into() },
+        };
+        for (endpoint, target, is) in [
+            (own(Some("https"), None), "https://10.0.0.5", true),
+            (own(Some("https"), None), "10.0.0.5:443", true),
+            (own(Some("https"), None), "10.0.0.5:8443", false),
+            (own(Some("https"), None), "10.0.0.5", false),
+            (own(Some("smtp"), None), "10.0.0.5:25", false),
+            (own(Some("smtp"), None), "smtp://10.0.0.5", true),
+            (own(Some("smtp"), Some(25)), "10.0.0.5:25", true),
+            (own(None, None), "10.0.0.5:8443", true),
+        ] {
+            assert_eq!(endpoint.is(target), is, "{target}");
+        }
+    }
 }

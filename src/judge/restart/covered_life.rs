@@ -12,7 +12,7 @@ pub(super) static RULE: RestartRule = RestartRule {
     title: "The whole life of the process is covered",
     doc: Doc {
         means: "A kernel trace follows the process from its first program to its end and shows no contact outside a call.",
-        recognized: "A trace of the network over the whole life (class A), no bytes sent on a socket whose peer the trace does not show, nothing that a trace cannot follow (io_uring, calls without a name, queues, mounts, devices, descriptors from others), no line that is cut or foreign, no clock that goes back, no thread without a line, every call answered, the process's own exit on record: safe. With calls open it is a condition, as it is with a server's own log only (class B), which has to hold the start of the process and to be whole.",
+        recognized: "A trace of the network over the whole life (class A) that follows every process of the server on record, no bytes sent on a socket whose peer the trace does not show, no system call but those that are known to act on the process alone (`format/strace/harmless.rs`: no queue, mount, device, signal to others, or descriptor from or for others), no file opened for writing that the call does not make, no line that is cut or foreign, no clock that goes back, no thread without a line, every call answered, the process's own exit on record: safe. With calls open it is a condition, as it is with a server's own log only (class B), which has to hold the start of the process and to be whole.",
         is_not: "A statement about local files: a start may rewrite them, as every start does.",
         to_do: "Start it.",
     },
@@ -86,6 +86,11 @@ mod tests {
             "7 14:00:02.000000 brk(NULL) = 0x55",
             r#"7 14:00:02.000000 openat(AT_FDCWD, "/var/log/acme.log", O_WRONLY|O_CREAT, 0644) = 5"#,
             "strace: Process 7 attached",
+            "7 14:00:02.000000 futex(0x7f, FUTEX_WAKE_PRIVATE, 1) = 1",
+            "7 14:00:02.000000 socket(AF_INET, SOCK_STREAM, 0) = 9",
+            "7 14:00:02.000000 socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE) = 9\n7 14:00:02.100000 sendto(9, [{nlmsg_len=20, nlmsg_type=RTM_GETADDR}], 20, 0, {sa_family=AF_NETLINK}, 12) = 20",
+            r#"7 14:00:02.000000 sendto(9, "<30>up", 6, 0, {sa_family=AF_UNIX, sun_path="/dev/log"}, 110) = 6"#,
+            "7 14:00:02.000000 socketpair(AF_UNIX, SOCK_STREAM, 0, [8, 9]) = 0\n7 14:00:02.100000 write(9, \"x\", 1) = 1",
             "7 14:00:02.000000 socket(AF_VSOCK, SOCK_STREAM, 0) = -1 EAFNOSUPPORT (Address family not supported)",
             "7 14:00:02.000000 connect(4, {sa_family=AF_UNSPEC, sa_data=\"\"}, 16) = 0",
             "7 14:00:02.000000 dup2(2, 1) = 1\n7 14:00:02.100000 write(1, \"up\", 2) = 2",
@@ -94,6 +99,12 @@ mod tests {
             assert_eq!(verdict(line), Caution::Safe, "{line}");
         }
         for line in [
+            "7 14:00:02.000000 accept4(5, NULL, NULL, 0) = 9\n7 14:00:02.100000 write(9, \"x\", 1) = 1",
+            "7 14:00:02.000000 socket(AF_INET, SOCK_STREAM, 0) = 9\n7 14:00:02.100000 write(9, \"x\", 1) = 1",
+            "7 14:00:02.000000 reboot(LINUX_REBOOT_MAGIC1, LINUX_REBOOT_MAGIC2, LINUX_REBOOT_CMD_RESTART) = 0",
+            r#"7 14:00:02.000000 openat(AT_FDCWD, "/srv/queue/cmd", O_WRONLY) = 5"#,
+            r#"7 14:00:02.000000 openat(AT_FDCWD, "/proc/55/mem", O_RDWR|O_CREAT) = 5"#,
+            r#"7 14:00:02.000000 openat(5, "ttyUSB0", O_RDWR|O_CREAT) = 6"#,
             "strace: Process 8 attached",
             "strace: Process 8 detached",
             "strace: write: No space left on device",

@@ -13,7 +13,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "Authorization was denied",
     doc: Doc {
         means: "The gate in front of the action stayed closed.",
-        recognized: "`authorization_denied` by the server itself as the call's last authorization event: in the order of its stamps, asked for or told within two seconds of the request, and within two seconds of the end. No contact before or after it, nothing else that the server wrote or another source tells of inside the call, and the end of the call on record. Without the end it is a condition, and so it is where the gate names one action, host or channel: the call may have had others.",
+        recognized: "`authorization_denied` by the server itself as the call's last authorization event: in the order of its stamps, asked for or told within two seconds of the request, and within two seconds of the end. No contact before or after it, nothing else that the server wrote or another source tells of inside the call, and the end of the call told by the server in the same log. Without that end it is a condition (a gateway that stopped waiting ended nothing), and so it is where the gate names one action, host, channel, scope or resource, or gives a reason in words that no gate is known for: the call may have had other actions.",
         is_not: "A failed start of the server, a provider's 403, the gate of a gateway, or a policy about the answer.",
         to_do: "Grant the permission, then send it again.",
     },
@@ -39,7 +39,7 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
         return None;
     }
     let denied = Evidence::seen("shows that authorization was denied", gate.last.mark);
-    let ended = facts.end().is_some() && !facts.has(Seen::ProcessEnded);
+    let ended = gate.sees_the_end(facts) && !facts.has(Seen::ProcessEnded);
     let condition = match () {
         () if gate.has(ONE_ACTION) => Some("the call had no other action than the denied one"),
         () if !ended => Some("the gate precedes every action of the tool"),
@@ -84,6 +84,15 @@ impl<'a> Gate<'a> {
         let own = facts.seen.iter().map(|row| row.mark.origin).filter(|origin| origin.source == source);
         let ends = own.clone().min().zip(own.max());
         ends.is_some_and(|(from, to)| coverage::break_between(facts.case, from, to).is_some())
+    }
+
+    /// Whether the server itself tells of the call's end, in the log of its gate.
+    fn sees_the_end(&self, facts: &CallFacts<'_>) -> bool {
+        let source = self.last.mark.origin.source;
+        facts.seen.iter().any(|row| {
+            let own = row.witness == Witness::Server && row.mark.origin.source == source;
+            own && matches!(row.seen, Seen::Responded | Seen::HandlerDone)
+        })
     }
 
     fn has(&self, bit: i32) -> bool {
@@ -163,9 +172,27 @@ mod tests {
 
     #[test]
     fn a_gate_about_one_action_speaks_of_no_other() {
-        for detail in [r#","action_id":"act_2""#, r#","host":"mail""#, r#","channel":"smtp""#] {
+        for detail in [
+            r#","action_id":"act_2""#,
+            r#","host":"mail""#,
+            r#","channel":"smtp""#,
+            r#","scope":"receipt:write""#,
+            r#","resource":"invoice/7""#,
+            r#","reason":"cannot refund: already charged TX1""#,
+        ] {
             assert_eq!(verdict([2, 3, 4], detail), Caution::SafeIf, "{detail}");
         }
+        assert_eq!(verdict([2, 3, 4], r#","reason":"permission denied by policy""#), Caution::Safe);
+    }
+
+    #[test]
+    fn a_gateway_that_stopped_waiting_ended_nothing() {
+        let log = r#"{"run_id":"r","phase":"execution","event":"tool_call_received","at":"2026-07-22T14:00:01.000Z","request_id":5,"tool":"pay"}
+{"run_id":"r","phase":"execution","event":"authorization_denied","at":"2026-07-22T14:00:01.800Z","request_id":5,"tool":"pay"}"#;
+        let proxy = r#"{"ts":"2026-07-22T14:00:00.990Z","run_id":"r","source":"gateway","direction":"in","message":{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"pay","arguments":{}}}}
+{"ts":"2026-07-22T14:00:02.500Z","run_id":"r","source":"gateway","direction":"out","http":{"status":504},"raw":"timeout"}"#;
+        let (_, verdicts) = judged(&[log, proxy]);
+        assert!(verdicts.calls.values().all(|call| call.retry.verdict != Caution::Safe));
     }
 
     #[test]

@@ -13,8 +13,8 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "The method does not exist",
     doc: Doc {
         means: "The server has no handler for this method.",
-        recognized: "JSON-RPC −32601, at once, where no run of this server on record declared, listed or changed tools, or was sent a request of the method that it did not answer with the same code. Where the handshake is not on record, nobody knows what it declared: then it is a condition.",
-        is_not: "−32601 from a server that serves the method: a handler can raise every code.",
+        recognized: "JSON-RPC −32601 in the words of an SDK (`Method not found`, with or without the method that was asked for) and without `data`, at once, where no run of this server on record declared, listed or changed tools, or was sent a request of the method that it did not answer with the same code. Where the handshake is not on record, nobody knows what it declared: then it is a condition.",
+        is_not: "−32601 from a server that serves the method: a handler can raise every code, and one that names another method speaks of a service behind it.",
         to_do: "Do not send it again to this server.",
     },
     check,

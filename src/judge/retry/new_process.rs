@@ -25,8 +25,11 @@ pub(super) fn with_restart(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
         return own;
     }
     let restart = run.restart();
-    // What was answered needs the process only for its repetition: there only known harm of a start counts.
-    let counts = attempt.outcome.is_open() || restart.verdict == Caution::Unsafe && !attempt.outcome.is_success();
+    // What was answered needs the process only for its repetition. A client that closed its server itself starts it
+    // again for everything it does, and then only known harm counts; a server that ended by itself is started for this.
+    let counts = attempt.outcome.is_open()
+        || !attempt.outcome.is_success()
+            && (restart.verdict == Caution::Unsafe || attempt.may_harm() && ended_by_itself(run));
     if !counts || restart.verdict <= own.verdict {
         return own;
     }
@@ -44,6 +47,11 @@ pub(super) fn with_restart(attempt: &Attempt<'_, '_>, own: Opinion) -> Opinion {
         }
         _ => own,
     }
+}
+
+/// Whether a server that its client started has ended without having been told to.
+fn ended_by_itself(run: &RunFacts<'_>) -> bool {
+    run.transport() == Transport::Stdio && run.ended_by_itself()
 }
 
 /// What the launcher has to supply was missing: the next start fails like this one.
@@ -75,4 +83,44 @@ fn needs(attempt: &Attempt<'_, '_>, run: &RunFacts<'_>) -> Needs {
 fn over_http(attempt: &Attempt<'_, '_>, run: &RunFacts<'_>) -> bool {
     let http = matches!(run.transport(), Transport::StreamableHttp | Transport::Sse);
     http || attempt.facts.call.http != NONE || attempt.facts.call.session.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::{retry::Caution, testing::judged};
+
+    /// A call that was refused for its arguments, and what the tap tells behind it.
+    fn refused(behind: &[&str]) -> Caution {
+        let message = |second: u32, direction: &str, text: &str| {
+            let line = serde_json::to_string(text).expect("a string");
+            format!(r#"{{"ts":"2026-07-22T14:00:0{second}.000Z","dir":"{direction}","line":{line}}}"#)
+        };
+        let issues = r#"[{\"code\":\"invalid_type\",\"path\":[\"x\"],\"message\":\"Required\"}]"#;
+        let mut lines = vec![
+            r#"{"ts":"2026-07-22T14:00:00.000Z","dir":"spawn","argv":["node","s.js"],"pid":77}"#.to_owned(),
+            message(
+                1,
+                "c2s",
+                r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"pay","arguments":{"amount":5}}}"#,
+            ),
+            message(
+                1,
+                "s2c",
+                &format!(
+                    r#"{{"jsonrpc":"2.0","id":5,"error":{{"code":-32602,"message":"Invalid arguments for tool pay: {issues}"}}}}"#
+                ),
+            ),
+        ];
+        lines.extend(behind.iter().map(|rest| format!(r#"{{"ts":"2026-07-22T14:00:03.000Z",{rest}}}"#)));
+        let (_, verdicts) = judged(&[&lines.join("\n")]);
+        verdicts.calls.values().next().expect("a refused call").retry.verdict
+    }
+
+    #[test]
+    fn a_server_that_ended_by_itself_is_started_for_the_next_attempt() {
+        assert_eq!(refused(&[]), Caution::Safe);
+        assert_eq!(refused(&[r#""dir":"exit","code":139"#]), Caution::Unknown);
+        assert_eq!(refused(&[r#""dir":"exit","code":0"#]), Caution::Unknown);
+        assert_eq!(refused(&[r#""dir":"c2s_eof""#, r#""dir":"exit","code":0"#]), Caution::Safe);
+    }
 }

@@ -181,7 +181,7 @@ fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
     // A hop's log that names another status of the upstream shows that somebody else did more than refuse.
     let upstream = facts.first(Seen::ForwardedOnce).map(|row| row.number);
     let other = upstream.is_some_and(|status| status != 0 && status != i32::from(http.status));
-    if other || http.behind || began_behind(facts) {
+    if other || http.behind || answer.beside || began_behind(facts) {
         return None;
     }
     let single = upstream.is_some_and(|status| status == i32::from(http.status));
@@ -209,12 +209,18 @@ fn http_refusal(facts: &CallFacts<'_>) -> Option<Refusal> {
 
 fn method_not_found(facts: &CallFacts<'_>) -> Option<Refusal> {
     let certain = method_not_found::declaration_is_known(facts);
-    let unknown = !took_long(facts) && method_not_found::method_is_unknown(facts);
+    // An error about another method, or with more than the SDK's words, comes from behind the dispatch.
+    let worded = facts.call.answer.wording == Wording::UnknownMethod && facts.call.answer.names_target;
+    let unknown = worded && !took_long(facts) && method_not_found::method_is_unknown(facts);
     unknown.then_some(Refusal::MethodNotFound { certain })
 }
 
 fn rpc_refusal(facts: &CallFacts<'_>, outcome: Outcome) -> Option<Refusal> {
     let answer = &facts.call.answer;
+    // What no SDK writes was written by somebody who knew more of the request than an SDK that refuses it.
+    if answer.beside {
+        return None;
+    }
     // Only an exchange of its own ties an error without id to this request.
     let own_exchange = facts.http.is_some() && answer.foreign_id;
     if outcome == Outcome::JsonRpcError && answer.has_code && !began_behind(facts) {

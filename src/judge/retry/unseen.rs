@@ -1,4 +1,5 @@
-//! What the record of a refused request lacks: its body, its duration, what an event stream beside it was about.
+//! What the record of a refused request lacks: its body, a body in known words, its duration, what an event stream beside
+//! it was about.
 //!
 //! A refusal is read from a status and from the absence of everything that would contradict it. Where the capture shows
 //! that such a thing was there, or may have been, and does not hold it, the refusal is a condition. Unlike what the
@@ -14,6 +15,11 @@ pub(super) fn gaps(facts: &CallFacts<'_>, refusal: Refusal) -> Vec<Condition> {
     if by_answer && facts.http.is_some_and(|http| http.unread) {
         let spots = Spots::records(facts.call.answered).unwrap_or(Spots::Nowhere);
         gaps.push(Condition::at("the body of its answer, which was not captured ({}), holds no result", spots));
+    }
+    let by_door = matches!(refusal, Refusal::AtTheDoor { .. } | Refusal::SessionGone { .. } | Refusal::Unreadable);
+    if by_door && facts.http.is_some_and(|http| http.unknown_words && !http.unread) {
+        let spots = Spots::records(facts.call.answered).unwrap_or(Spots::Nowhere);
+        gaps.push(Condition::at("the body of its answer ({}) does not speak of work that was done", spots));
     }
     if by_answer && took(facts).is_none() {
         gaps.push("it was refused at once (no duration is on record)".into());

@@ -5,7 +5,7 @@ use crate::{
     correlate::{
         AnswerKind, Call, Case, Contact, Mark, Run, Seen, Strand, StrandEvent, StrandFact, ToolsFacts, Transport,
     },
-    event::{Direction, PhaseEvent, ReachSource, ReachStage, RemarkKind, SpawnFailure, TroubleKind, Witness},
+    event::{Direction, PhaseEvent, ReachSource, RemarkKind, SpawnFailure, TroubleKind, Witness},
     judge::{CallFacts, Evidence, Opinion, call, coverage, policy::Terms, restart},
     symbol::Symbol,
 };
@@ -110,6 +110,7 @@ impl<'c> RunFacts<'c> {
             list_is_whole: OnceLock::new(),
         };
         facts.read_events();
+        facts.forget_other_programs();
         facts.read_contacts();
         facts.read_tools();
         facts
@@ -192,42 +193,6 @@ impl<'c> RunFacts<'c> {
     fn note_exit(&mut self, exit: Exit) {
         if self.exited.is_none_or(|known| known.wrapper && !exit.wrapper) {
             self.exited = Some(exit);
-        }
-    }
-
-    /// A kernel trace covers the life of a process when it shows both its beginning and its end, and lost nothing.
-    fn read_trace(&mut self, strand: &Strand, traced: &mut Vec<u32>) {
-        if strand.witness != Witness::Network || self.case.sources[strand.source as usize].lossy {
-            return;
-        }
-        let find = |wanted: &[StrandFact]| {
-            strand.events.iter().find(|event| wanted.contains(&event.what)).map(|event| event.mark)
-        };
-        let from = find(&[StrandFact::Step(PhaseEvent::Spawned)]);
-        let to = find(&[StrandFact::Step(PhaseEvent::Exited), StrandFact::Signaled]);
-        let ours = self
-            .strands
-            .iter()
-            .any(|other| other.witness == Witness::Server && other.pids.iter().any(|pid| strand.pids.contains(pid)));
-        // A child that the trace shows being made may have gone on without it.
-        let of_source = || self.case.strands.iter().filter(|other| other.source == strand.source);
-        let children = of_source().flat_map(|other| &other.events).any(|event| {
-            event.what == StrandFact::Remark(RemarkKind::ChildProcess)
-                && u32::try_from(event.number).is_ok_and(|parent| strand.pids.contains(&parent))
-        });
-        // A connection on which nothing more is recorded: what was written to it was not traced.
-        let silent =
-            self.case.contacts.iter().any(|contact| {
-                contact.attempt.origin.source.0 == strand.source && contact.stage == ReachStage::Announced
-            });
-        // What ended the trace's view of the network ended it for the process, whichever thread it was.
-        let blind = of_source()
-            .flat_map(|other| &other.events)
-            .any(|event| event.what == StrandFact::Remark(RemarkKind::LevelChanged));
-        let network = strand.events.iter().any(|event| event.what == StrandFact::Remark(RemarkKind::NetworkTraced));
-        if let (Some(from), Some(to), true) = (from, to, ours && network && !children && !silent && !blind) {
-            self.trace = Some(Trace { from, to });
-            traced.extend(&strand.pids);
         }
     }
 

@@ -4,6 +4,7 @@ mod facts;
 mod life;
 mod listed;
 mod lives;
+mod process;
 mod questions;
 mod served;
 mod stop;

@@ -207,6 +207,13 @@ pub enum Author {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(pub [u64; 2]);
 
+impl Key {
+    /// What remains of it in the number of an event; 0 where nothing is recorded.
+    pub(super) fn shortened(self) -> i64 {
+        self.0[0].cast_signed()
+    }
+}
+
 impl From<crate::event::Digest> for Key {
     #[expect(clippy::cast_possible_truncation, reason = "the two halves of the digest")]
     fn from(digest: crate::event::Digest) -> Self {
@@ -269,6 +276,8 @@ pub struct HttpFacts {
     pub unread: bool,
     /// The headers of the request were recorded, and none of them is an `Mcp-Session-Id`.
     pub nameless: bool,
+    /// A browser could not connect, and may have sent it before on a connection that it had kept open.
+    pub reconnected: bool,
 }
 
 impl HttpFacts {
@@ -283,6 +292,7 @@ impl HttpFacts {
         let read = |view: &Self| !view.unread && matches!(view.body, Body::Parsed | Body::Foreign | Body::Malformed);
         self.behind |= other.behind;
         self.nameless |= other.nameless;
+        self.reconnected |= other.reconnected;
         self.unread = (self.unread || other.unread) && !read(self) && !read(&other);
         self.note_duration(Some(other.took).filter(|took| *took != NONE));
     }
@@ -402,6 +412,8 @@ pub struct Contact {
     pub pid: u32,
     /// It went to an endpoint of the operator: whatever it did there, it is no reach.
     pub own: bool,
+    /// Nobody knows who made it, and no time tells: it is bound to nothing.
+    pub loose: bool,
 }
 
 impl Contact {
@@ -508,6 +520,8 @@ pub enum StrandFact {
     },
     /// What may have been a request, and cannot be read.
     Unreadable,
+    /// A request that was sent without an id; `name` is its target, `number` what remains of the key of its arguments.
+    Nameless,
     /// A cancellation of a request that was not seen.
     Uncancelled,
     /// A GET stream of HTTP+SSE or Streamable HTTP.
@@ -628,6 +642,8 @@ pub struct SourceFacts {
     pub witness: Option<Witness>,
     /// The witness is only a hint of its name.
     pub witness_is_hint: bool,
+    /// The witness is that of most records: others may have written into it.
+    pub voted: bool,
     /// Some of its lines are the server's own, whoever wrote the others: a bridge shows the stderr of its child.
     pub server_wrote: bool,
     /// First stamp.

@@ -2,7 +2,7 @@
 
 use super::{Call, Case, Correlator, Mark};
 use crate::{
-    event::{ContentKind, Event, Exchange, Rpc},
+    event::{Body, ContentKind, Event, Exchange, Rpc},
     symbol::Symbol,
     time::{SECOND, Timestamp},
 };
@@ -67,10 +67,20 @@ fn may_be_about_a_call(rpc: &Rpc<'_>) -> bool {
     }
 }
 
+/// Whether a stream was open for long and none of its events was captured: several writers leave out what is streamed.
+fn went_by_unseen(exchange: &Exchange<'_>) -> bool {
+    exchange.method == "GET"
+        && exchange.content == ContentKind::EventStream
+        && (200..300).contains(&exchange.status)
+        && exchange.answered.is_empty()
+        && matches!(exchange.body, Body::Missing | Body::Empty)
+        && exchange.took.is_none_or(|took| took > 1000)
+}
+
 impl Correlator {
     /// Keeps a stream that carries such a message.
     pub(super) fn note_stream(&mut self, event: &Event<'_>, ended: Mark, exchange: &Exchange<'_>, strand: u32) {
-        if !exchange.answered.iter().any(may_be_about_a_call) {
+        if !exchange.answered.iter().any(may_be_about_a_call) && !went_by_unseen(exchange) {
             return;
         }
         let mark = self.mark(event.origin, event.at);
@@ -104,9 +114,7 @@ mod tests {
 
     #[test]
     fn lists_and_pings_are_about_no_call() {
-        let told = |method| {
-            may_be_about_a_call(&Rpc::Notification(Notification { method, about: None, names_timeout: false }))
-        };
+        let told = |method| may_be_about_a_call(&Rpc::Notification(Notification::named(method)));
         for method in [
             "notifications/message",
             "notifications/progress",

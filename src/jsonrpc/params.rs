@@ -14,7 +14,7 @@ use super::{
     id, not_an_object,
 };
 use crate::{
-    event::{Digest, Id, Pairs, Request, Wording},
+    event::{Digest, Id, Notification, Pairs, Request, Wording},
     wording,
 };
 
@@ -54,6 +54,16 @@ impl<'a> Params<'a> {
             trace: self.trace,
             idempotency_key: self.idempotency_key,
             as_task: self.as_task,
+        }
+    }
+
+    pub(super) fn notification(self, method: &'a str) -> Notification<'a> {
+        Notification {
+            method,
+            about: self.about,
+            names_timeout: self.reason == Some(Wording::TimedOut),
+            target: self.target,
+            args: self.args.or_else(|| self.no_arguments(method)),
         }
     }
 

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::{Basis, Contact, ContactKind, Correlator, Mark, NONE, reach};
 use crate::{
-    event::{Pairs, ReachSource, ReachStage, Upstream, Witness},
+    event::{Access, Event, Pairs, ReachSource, ReachStage, Upstream, Witness},
     symbol::Symbol,
     time::Timestamp,
 };
@@ -55,6 +55,32 @@ impl From<Upstream<'_>> for UpstreamRow {
 }
 
 impl Correlator {
+    /// An access log line waits until it is known which paths are MCP endpoints.
+    pub(super) fn access_line(&mut self, event: &Event<'_>, mark: Mark, access: &Access<'_>) {
+        let strand = self.rest_strand(event, mark);
+        let started = access.started.and_then(|stamp| self.mark(mark.origin, Some(stamp)).at);
+        let row = AccessRow {
+            mark,
+            strand,
+            witness: event.witness,
+            started,
+            method: self.case.symbols.intern(access.method),
+            path: self.case.symbols.intern(access.path),
+            host: self.case.symbols.intern(access.host),
+            status: access.status,
+            upstream: access.upstream.into(),
+            session: self.intern(event.keys.session),
+            mcp_method: self.intern(access.mcp_method),
+            mcp_name: self.intern(access.mcp_name),
+            pairs: access.pairs,
+            run_id: self.intern(event.keys.run),
+            failed: access.failed,
+            took: access.took,
+            nameless: access.nameless,
+        };
+        self.access.push(row);
+    }
+
     /// Access log lines: traffic of an MCP endpoint says which hop had the request; the log of any other service says
     /// that the service was reached.
     pub(super) fn resolve_access(&mut self) {

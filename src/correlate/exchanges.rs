@@ -2,12 +2,12 @@
 
 use super::{
     AnswerFacts, AnswerKind, Author, Correlator, HttpFacts, Key, Mark, NONE, RpcId, Seen, StrandFact, Transport,
-    access::AccessRow, accounts::BarePost, messages::args_key,
+    accounts::BarePost, messages::args_key,
 };
 use crate::{
     event::{
-        Access, Answer, Body, ContentKind, Direction, Event, Exchange, HttpFailure, Id, Kind, Message, Reach,
-        ReachSource, ReachStage, Request, Rpc, Upstream, Witness, Wording,
+        Answer, Body, ContentKind, Direction, Event, Exchange, HttpFailure, Id, Kind, Message, Reach, ReachSource,
+        ReachStage, Request, Rpc, Upstream, Witness, Wording,
     },
     symbol::Symbol,
     time::{SECOND, Timestamp},
@@ -341,32 +341,6 @@ impl Correlator {
             });
         }
         &mut self.case.http[self.case.calls[call as usize].http as usize]
-    }
-
-    /// An access log line waits until it is known which paths are MCP endpoints.
-    pub(super) fn access_line(&mut self, event: &Event<'_>, mark: Mark, access: &Access<'_>) {
-        let strand = self.rest_strand(event, mark);
-        let started = access.started.and_then(|stamp| self.mark(mark.origin, Some(stamp)).at);
-        let row = AccessRow {
-            mark,
-            strand,
-            witness: event.witness,
-            started,
-            method: self.case.symbols.intern(access.method),
-            path: self.case.symbols.intern(access.path),
-            host: self.case.symbols.intern(access.host),
-            status: access.status,
-            upstream: access.upstream.into(),
-            session: self.intern(event.keys.session),
-            mcp_method: self.intern(access.mcp_method),
-            mcp_name: self.intern(access.mcp_name),
-            pairs: access.pairs,
-            run_id: self.intern(event.keys.run),
-            failed: access.failed,
-            took: access.took,
-            nameless: access.nameless,
-        };
-        self.access.push(row);
     }
 }
 

@@ -13,6 +13,15 @@ const HARMLESS: &[&str] =
 /// The folders in which something may be called safe, and why.
 const SAFE: &[(&str, &str)] = &[
     ("control-arguments-invalid", "the SDK rejected the arguments before the tool ran: what the traps imitate"),
+    ("control-contact-a-minute-before-a-401", "no clock of the incident is off by so much"),
+    ("control-hidden-folder-of-git", "nobody logs there"),
+    ("control-mitmdump-console-of-all-posts", "each POST on the console is one of the exchanges"),
+    (
+        "control-not-forwarded-behind-another-hop",
+        "the hop in front was given the status of the one that did not forward",
+    ),
+    ("control-refused-without-a-connection", "no earlier connection is on record that could have been kept open"),
+    ("control-request-without-id-of-another-tool", "it is no attempt of the call that was refused"),
     ("control-covered-life", "a network trace of the whole life without a contact: what the traps imitate"),
 ];
 

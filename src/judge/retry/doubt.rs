@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     correlate::{Contact, ContactKind, Hop, Mark},
-    judge::{Condition, Spots},
+    judge::{Condition, RunFacts, Spots},
     time::Timestamp,
 };
 
@@ -164,7 +164,10 @@ fn contact_of_nobody(facts: &CallFacts<'_>) -> Option<Mark> {
     let works = |contact: &&&Contact| matches!(contact.kind, ContactKind::Service | ContactKind::Credential);
     let unattributed = facts.run.into_iter().flat_map(|run| &run.unattributed).filter(works);
     let mut near = unattributed.filter(|contact| facts.case.may_have_made(facts.call, contact));
-    near.next().map(|contact| contact.attempt)
+    // Whoever repeats its arguments while no call was open tells of one that is not on record.
+    let outside = || facts.run.into_iter().flat_map(RunFacts::contacts).filter(|contact| contact.outside);
+    let repeats = |contact: &&Contact| !contact.pairs.is_empty() && facts.call.pairs.repeats(contact.pairs);
+    near.next().copied().or_else(|| outside().find(repeats)).map(|contact| contact.attempt)
 }
 
 /// Whether somebody wrote something behind a request that has no answer, as far as the clock tells: it has no end.

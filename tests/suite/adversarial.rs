@@ -1,6 +1,6 @@
 //! Inputs made to earn a wrong `safe`. Each folder of `samples/adversarial` is one incident, named after its trap.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use serde_json::Value;
 
@@ -80,7 +80,8 @@ fn no_call_is_lost_in_another() {
 
 #[test]
 fn no_trap_with_a_contact_says_that_a_tool_reached_nothing() {
-    for trap in folders(&root().join("samples/adversarial")) {
+    let honest = |trap: &Path| trap.file_name().is_some_and(|name| name.to_string_lossy().starts_with("control-"));
+    for trap in folders(&root().join("samples/adversarial")).into_iter().filter(|trap| !honest(trap)) {
         let report = report(&trap, ".");
         let reach = |list: &Value| -> Vec<String> {
             let rows = list.as_array().unwrap();

@@ -17,6 +17,8 @@ struct Stream {
     /// Not known where it resumes an earlier stream: then it may tell of what happened before.
     opened: Option<Mark>,
     ended: Option<Mark>,
+    /// None of its messages was captured.
+    unseen: bool,
 }
 
 /// The streams of a case, in order of recording.
@@ -25,9 +27,11 @@ pub struct Streams(Vec<Stream>);
 
 impl Streams {
     /// The record of a stream of the same conversation that was open while a call ran, and carried a message that may be
-    /// about it.
-    pub fn beside(&self, case: &Case, call: &Call) -> Option<Mark> {
-        let fits = |stream: &&Stream| same_conversation(case, stream, call) && open_beside(case, stream, call);
+    /// about it; or, where `unseen` counts, went by without being captured.
+    pub fn beside(&self, case: &Case, call: &Call, unseen: bool) -> Option<Mark> {
+        let fits = |stream: &&Stream| {
+            (unseen || !stream.unseen) && same_conversation(case, stream, call) && open_beside(case, stream, call)
+        };
         self.0.iter().find(fits).map(|stream| stream.mark)
     }
 }
@@ -80,14 +84,15 @@ fn went_by_unseen(exchange: &Exchange<'_>) -> bool {
 impl Correlator {
     /// Keeps a stream that carries such a message.
     pub(super) fn note_stream(&mut self, event: &Event<'_>, ended: Mark, exchange: &Exchange<'_>, strand: u32) {
-        if !exchange.answered.iter().any(may_be_about_a_call) && !went_by_unseen(exchange) {
+        let unseen = went_by_unseen(exchange);
+        if !exchange.answered.iter().any(may_be_about_a_call) && !unseen {
             return;
         }
         let mark = self.mark(event.origin, event.at);
         let session = self.intern(exchange.session_sent.or(exchange.session_given).or(event.keys.session));
         let opened = Some(mark).filter(|_| !exchange.resumes);
         let ended = Some(ended).filter(|_| exchange.ended.is_some());
-        self.case.streams.0.push(Stream { strand, session, mark, opened, ended });
+        self.case.streams.0.push(Stream { strand, session, mark, opened, ended, unseen });
     }
 
     /// The stream that answers `subscriptions/listen` (2026-07-28) carries what is no part of that request.

@@ -110,6 +110,8 @@ impl Correlator {
             Windows::new(all.filter(|one| fits(one)).map(|one| one.span))
         };
         let mut known: FxHashMap<(Symbol, u16), (Windows, Windows)> = FxHashMap::default();
+        // Notifications are shown without their session.
+        let mut unnamed: FxHashMap<u16, Windows> = FxHashMap::default();
         let mut contradicting = Vec::new();
         for row in rows {
             let Some((session, at)) = row.session.zip(self.case.on_common_clock(row.mark)) else { continue };
@@ -119,7 +121,11 @@ impl Correlator {
             });
             let coarse = self.case.sources[super::source_index(row.mark.origin)].digits == 0;
             let open = |windows: &Windows| windows.untimed || windows.open_at(at.0, NEAR) != [None, None];
-            match (open(same), open(other)) {
+            let unnamed = unnamed.entry(row.status).or_insert_with(|| {
+                let fits = |one: &&Shown| one.session.is_none() && may_be(row.status, one.status);
+                Windows::new(shown.iter().filter(fits).map(|one| one.span))
+            });
+            match (open(same) || open(unnamed), open(other)) {
                 _ if coarse => {}
                 (true, _) => {}
                 (false, true) => contradicting.push(row.mark),

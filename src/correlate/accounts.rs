@@ -203,7 +203,7 @@ impl Correlator {
             let Some(asked) = call.asked else { continue };
             let status = self.case.http(call).map(|http| http.status);
             let served = status.map_or(call.answered.is_some(), |status| (1..500).contains(&status));
-            shown.push(Shown { served, sent, session, ..one(status.unwrap_or(0), asked, call.answered) });
+            shown.push(Shown { session, served, sent, ..one(status.unwrap_or(0), asked, call.answered) });
             // An earlier POST of the same request had the same beginning.
             for row in self.case.sightings(call).filter(|row| row.seen == Seen::Resent) {
                 let status = u16::try_from(row.number).unwrap_or(0);

@@ -102,6 +102,9 @@ pub fn analyze(arguments: &[PathArgument], options: &Options, progress: &dyn Pro
     if !found.missing.is_empty() || found.skipped.iter().any(|skipped| skipped.kind.loss() == Loss::Data) {
         correlator.not_all_read();
     }
+    if found.skipped.iter().any(source::Skipped::may_hold_logs) {
+        correlator.hidden_left_out();
+    }
     let mut case = correlator.link();
     options.policy.mark_own(&mut case);
     let paths: Vec<String> = sources.iter().map(SourceInfo::whole_path).collect();
@@ -251,7 +254,7 @@ impl<'e> Reading<'e> {
 
     fn recognize(&mut self, head: &str) {
         let arena = bumpalo::Bump::new();
-        let head = ansi::strip(head.trim_start_matches('\0'), &arena);
+        let head = ansi::strip(head.trim_start_matches(['\0', '\u{1e}']), &arena);
         self.format = self.entry.hints.format.or_else(|| format::sniff(&Head { bytes: head.as_bytes() }));
         if let Some(format) = self.format {
             self.framing = format.framing;
@@ -386,7 +389,8 @@ fn decode_block<'b>(format: Option<&'static Format>, source: SourceId, block: &'
     let mut sink = Sink::with_capacity(block.text.len() / EVENT_BYTES);
     let mut claimed = false;
     for record in block.records(source) {
-        let text = ansi::strip(record.text, record.arena);
+        // Each text of a sequence (RFC 7464) begins with a record separator.
+        let text = ansi::strip(record.text.trim_start_matches('\u{1e}'), record.arena);
         if !text.trim_start().is_empty() {
             claimed |= format::decode(format, &Record { text, ..record }, &mut sink);
         }

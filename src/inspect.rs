@@ -82,7 +82,7 @@ impl<'a> Skeleton<'a> {
             (Some(method), Some(id)) => Some(thin_request(id, method, self.target)),
             // A method without id may be a request whose id was cut off, unless its name says otherwise.
             (Some(method), None) if method.starts_with("notifications/") => {
-                Some(Rpc::Notification(Notification { method, about: None, names_timeout: false }))
+                Some(Rpc::Notification(Notification::named(method)))
             }
             (None, Some(id)) if self.result != self.error => {
                 Some(if self.result { thin_result(id) } else { thin_error(id, self.code) })

@@ -19,7 +19,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::event::{Answer, Detail, ErrorShape, Id, Notification, ResultShape, Rpc, Wording, is_effect_free};
+use crate::event::{Answer, Detail, ErrorShape, Id, ResultShape, Rpc, is_effect_free};
 use answer::{ErrorSeed, ResultSeed};
 use params::{Params, ParamsSeed};
 
@@ -196,11 +196,7 @@ impl<'a> Members<'a> {
                 Rpc::Request(params.request(id, method))
             }
             (Some(Some(method)), None) if self.result.is_none() && self.error.is_none() => {
-                Rpc::Notification(Notification {
-                    method,
-                    about: params.about,
-                    names_timeout: params.reason == Some(Wording::TimedOut),
-                })
+                Rpc::Notification(params.notification(method))
             }
             _ if self.result.is_some() || self.error.is_some() || self.id.is_some() && self.method.is_none() => {
                 let (result, detail, named) = self

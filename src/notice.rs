@@ -69,6 +69,8 @@ notices! {
     NotOfFormat "not-of-format" Data "no record is of the format that a hint names: the input may have been read wrongly";
     /// The body of a POST to an MCP endpoint is missing or torn.
     LostRequest "lost-request" Data "the body of a POST to an MCP endpoint is missing or torn: what it asked for is lost";
+    /// A WebSocket carried JSON-RPC messages.
+    WebSocket "web-socket" Data "a WebSocket carried JSON-RPC messages, which are not read";
     /// A request body that was recorded whole is no JSON: nothing was asked for.
     NoRequest "no-request" None "what was sent to an MCP endpoint is no JSON: it asked for nothing, and is no call";
     /// A key stands twice in one object; the last value counts.

@@ -8,8 +8,8 @@ pub use value::Value;
 
 use crate::{
     event::{
-        CallKey, Digest, Event, GateScope, Id, Keys, Kind, Phase, PhaseEvent, Reach, ReachSource, ReachStage, Step,
-        StepDetail, Witness, Wording,
+        CallKey, Digest, Event, GateScope, Id, Keys, Kind, Phase, PhaseEvent, Reach, ReachSource, ReachStage, Remark,
+        RemarkKind, Step, StepDetail, Witness, Wording,
     },
     jsonrpc, launcher,
     notice::NoticeKind,
@@ -29,6 +29,8 @@ pub struct Fields<'a> {
     pub bad_stamp: bool,
     /// The id of the request concerned.
     pub id: Option<Id<'a>>,
+    /// The id of the request inside which this one was made.
+    pub parent: Option<Id<'a>>,
     /// `event`.
     pub event: Option<&'a str>,
     /// `phase`.
@@ -76,6 +78,7 @@ pub static KEYS: &[&str] = &[
     "session_id",
     "trace_id",
     "request_id",
+    "parent_request_id",
     "jsonrpc_id",
     "id",
     "command",
@@ -128,6 +131,7 @@ impl<'a> Fields<'a> {
             "session_id" => self.keys.session = value.text(),
             "trace_id" => self.keys.trace = value.text(),
             "request_id" | "jsonrpc_id" | "id" => self.id = value.id().or(self.id),
+            "parent_request_id" => self.parent = value.id().filter(|id| *id != Id::Null),
             "source" | "witness" => self.witness = value.text().and_then(Witness::parse).or(self.witness),
             _ => return self.set_detail(key, value),
         }
@@ -185,7 +189,18 @@ impl<'a> Fields<'a> {
             Kind::Text(record.text)
         });
         let witness = self.witness.or(Some(Witness::Server));
-        sink.push(Event { origin: record.origin, at: self.at, witness, keys: self.keys, kind });
+        let begins = |step: Step<'_>| {
+            use PhaseEvent::{RequestReceived, RequestSent, ToolCallReceived, ToolCallSent};
+            matches!(step.event, RequestReceived | RequestSent | ToolCallReceived | ToolCallSent)
+        };
+        let nested = matches!(kind, Kind::Step(step) if begins(step));
+        let mut push = |kind| sink.push(Event { origin: record.origin, at: self.at, witness, keys: self.keys, kind });
+        // Whoever asks for something inside a request is at work on that one.
+        if let Some(parent) = self.parent.filter(|_| nested) {
+            let call = CallKey { id: Some(parent), ..CallKey::default() };
+            push(Kind::Remark(Remark { kind: RemarkKind::HandlerEntered, call, number: None, name: None }));
+        }
+        push(kind);
     }
 
     fn kind(&self, record: &Record<'a>) -> Option<Kind<'a>> {

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::{Basis, Contact, ContactKind, Correlator, Mark, NONE, reach};
 use crate::{
-    event::{Pairs, ReachSource, ReachStage, Upstream, Witness},
+    event::{Access, Event, Pairs, ReachSource, ReachStage, Upstream, Witness},
     symbol::Symbol,
     time::Timestamp,
 };
@@ -55,6 +55,32 @@ impl From<Upstream<'_>> for UpstreamRow {
 }
 
 impl Correlator {
+    /// An access log line waits until it is known which paths are MCP endpoints.
+    pub(super) fn access_line(&mut self, event: &Event<'_>, mark: Mark, access: &Access<'_>) {
+        let strand = self.rest_strand(event, mark);
+        let started = access.started.and_then(|stamp| self.mark(mark.origin, Some(stamp)).at);
+        let row = AccessRow {
+            mark,
+            strand,
+            witness: event.witness,
+            started,
+            method: self.case.symbols.intern(access.method),
+            path: self.case.symbols.intern(access.path),
+            host: self.case.symbols.intern(access.host),
+            status: access.status,
+            upstream: access.upstream.into(),
+            session: self.intern(event.keys.session),
+            mcp_method: self.intern(access.mcp_method),
+            mcp_name: self.intern(access.mcp_name),
+            pairs: access.pairs,
+            run_id: self.intern(event.keys.run),
+            failed: access.failed,
+            took: access.took,
+            nameless: access.nameless,
+        };
+        self.access.push(row);
+    }
+
     /// Access log lines: traffic of an MCP endpoint says which hop had the request; the log of any other service says
     /// that the service was reached.
     pub(super) fn resolve_access(&mut self) {
@@ -69,8 +95,11 @@ impl Correlator {
         for row in &rows {
             if self.is_endpoint(row, &paths) {
                 hops.extend((self.case.name(row.method) == "POST").then_some(*row));
-            } else if !ingress.contains(&super::source_index(row.mark.origin)) && row.witness != Some(Witness::Server) {
-                self.service_log(row);
+            } else if row.witness != Some(Witness::Server) {
+                let shared = ingress.contains(&super::source_index(row.mark.origin));
+                if !shared || self.may_be_an_effect(row) {
+                    self.service_log(row, shared);
+                }
             }
         }
         self.join_hops(&hops);
@@ -94,12 +123,38 @@ impl Correlator {
 
     fn is_endpoint(&self, row: &AccessRow, paths: &FxHashSet<String>) -> bool {
         let path = self.case.name(row.path);
+        // Chat services have `/messages`, too.
+        let common = matches!(path.trim_end_matches('/'), "/sse" | "/messages");
+        let host = self.case.name(row.host);
+        let shown = || self.case.strands.iter().any(|strand| strand.endpoint.is_some());
+        if common && row.session.is_none() && row.mcp_method.is_none() && !host.is_empty() && !reach::is_local(host) {
+            return shown() && self.shows_endpoint(host);
+        }
         let mounted = || path.trim_end_matches('/').ends_with("/mcp");
         row.session.is_some() || row.mcp_method.is_some() || paths.contains(path) || mounted()
     }
 
-    /// The log of a service that is not the endpoint.
-    fn service_log(&mut self, row: &AccessRow) {
+    /// Whether exchanges showed an endpoint at a host.
+    fn shows_endpoint(&self, host: &str) -> bool {
+        let host = host.split_once("://").map_or(host, |(_, rest)| rest);
+        let endpoints = self.case.strands.iter().filter_map(|strand| strand.endpoint);
+        let mut rests = endpoints.filter_map(|endpoint| Some(self.case.name(endpoint).split_once("://")?.1));
+        rests.any(|rest| rest.split('/').next() == Some(host))
+    }
+
+    /// Whether a row of a log that also has requests to an endpoint may be a server's work: it writes, nobody refused
+    /// it, and it is not how a client logs in.
+    fn may_be_an_effect(&self, row: &AccessRow) -> bool {
+        let path = self.case.name(row.path);
+        let login = ["/.well-known/", "/token", "/authorize", "/register", "/oauth", "/login"];
+        !matches!(self.case.name(row.method), "GET" | "HEAD" | "OPTIONS")
+            && !matches!(row.status, 300..=399 | 401 | 403..=405 | 429)
+            && !login.iter().any(|part| path.contains(part))
+    }
+
+    /// The log of a service that is not the endpoint. In a log that also has requests to an endpoint nobody knows who
+    /// made the others.
+    fn service_log(&mut self, row: &AccessRow, shared: bool) {
         let target = if self.case.name(row.host).is_empty() {
             self.case.symbols.intern("service of this log")
         } else {
@@ -134,6 +189,7 @@ impl Correlator {
             run_id: row.run_id,
             pid: 0,
             own: false,
+            loose: shared,
         });
     }
 }

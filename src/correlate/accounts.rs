@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     AnswerKind, Call, Correlator, Mark, NONE, Seen, StrandEvent, StrandFact,
-    bind::SLACK,
+    bind::{NEAR, SLACK},
     windows::{Span, Windows},
 };
 use crate::{
@@ -22,6 +22,14 @@ pub(super) struct PostRow {
     pub(super) mention: bool,
     /// Whoever tells of it lost the server behind it: nobody had that server's answer.
     pub(super) lost: bool,
+    pub(super) session: Option<Symbol>,
+}
+
+impl PostRow {
+    /// One with a status, or none.
+    pub(super) fn new(mark: Mark, status: u16) -> Self {
+        Self { mark, status, mention: false, lost: false, session: None }
+    }
 }
 
 /// A POST that a capture shows and that asked for nothing: a notification, an answer of the client.
@@ -42,8 +50,11 @@ const MENTIONS: usize = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 struct Shown {
     status: u16,
+    session: Option<Symbol>,
     /// It ended with the server's own answer.
     served: bool,
+    /// It left its client. What did not is no request to anybody but a proxy.
+    sent: bool,
     span: Option<Span>,
     first: Mark,
 }
@@ -58,7 +69,8 @@ impl Correlator {
         // Whoever records no exchanges shows no notifications either.
         let exchanges = !self.case.http.is_empty();
         let mut by_hop: FxHashMap<u32, Vec<PostRow>> = FxHashMap::default();
-        for row in rows.iter().filter(|row| exchanges || row.status != 202) {
+        let asks = |row: &&PostRow| exchanges || row.status != 202 && !self.is_of_a_proxy_alone(row);
+        for row in rows.iter().filter(asks) {
             by_hop.entry(row.mark.origin.source.0).or_default().push(*row);
         }
         let mut windows: FxHashMap<(u16, bool), Windows> = FxHashMap::default();
@@ -77,8 +89,56 @@ impl Correlator {
                 // One too many, and nobody knows which.
                 left.push(Mark { at: None, ..counted[0].mark });
             }
+            if left.len() == before && !(counted.len() == shown.len() && in_order(&counted, &shown)) {
+                left.extend(self.contradicting(&counted, &shown));
+            }
         }
         left
+    }
+
+    /// The rows of a hop that name a session and have, at the very time of one of its exchanges, another status. A clock
+    /// that is off puts rows where no exchange is: then the times of that hop tell nothing.
+    fn contradicting(&self, rows: &[PostRow], shown: &[Shown]) -> Vec<Mark> {
+        let mut of_session: FxHashMap<Symbol, Vec<&Shown>> = FxHashMap::default();
+        if rows.iter().any(|row| row.session.is_some()) {
+            for (session, one) in shown.iter().filter_map(|one| Some((one.session?, one))) {
+                of_session.entry(session).or_default().push(one);
+            }
+        }
+        let windows = |session: Symbol, fits: &dyn Fn(&Shown) -> bool| {
+            let all = of_session.get(&session).into_iter().flatten();
+            Windows::new(all.filter(|one| fits(one)).map(|one| one.span))
+        };
+        let mut known: FxHashMap<(Symbol, u16), (Windows, Windows)> = FxHashMap::default();
+        // Notifications are shown without their session.
+        let mut unnamed: FxHashMap<u16, Windows> = FxHashMap::default();
+        let mut contradicting = Vec::new();
+        for row in rows {
+            let Some((session, at)) = row.session.zip(self.case.on_common_clock(row.mark)) else { continue };
+            let (same, other) = known.entry((session, row.status)).or_insert_with(|| {
+                let same = |one: &Shown| may_be(row.status, one.status);
+                (windows(session, &same), windows(session, &|one| !same(one)))
+            });
+            let coarse = self.case.sources[super::source_index(row.mark.origin)].digits == 0;
+            let open = |windows: &Windows| windows.untimed || windows.open_at(at.0, NEAR) != [None, None];
+            let unnamed = unnamed.entry(row.status).or_insert_with(|| {
+                let fits = |one: &&Shown| one.session.is_none() && may_be(row.status, one.status);
+                Windows::new(shown.iter().filter(fits).map(|one| one.span))
+            });
+            match (open(same) || open(unnamed), open(other)) {
+                _ if coarse => {}
+                (true, _) => {}
+                (false, true) => contradicting.push(row.mark),
+                (false, false) => return Vec::new(),
+            }
+        }
+        contradicting
+    }
+
+    /// Whether a proxy tells of it without time and status, and nothing shows exchanges: a notification may be one.
+    fn is_of_a_proxy_alone(&self, row: &PostRow) -> bool {
+        let writer = self.case.sources[super::source_index(row.mark.origin)].witness;
+        row.mention && row.mark.at.is_none() && writer == Some(Witness::Proxy)
     }
 
     /// The first receipt of each server's log that shows more of them than there are calls which may have got that far.
@@ -135,18 +195,19 @@ impl Correlator {
         let placed = |mark: Mark| self.case.placed(mark).map(|at| at.0);
         let one = |status: u16, asked: Mark, ended: Option<Mark>| {
             let span = placed(asked).map(|from| Span { call: NONE, from, to: ended.and_then(placed) });
-            Shown { status, served: (1..500).contains(&status), span, first: asked }
+            Shown { status, session: None, served: (1..500).contains(&status), sent: true, span, first: asked }
         };
         let mut shown = Vec::new();
-        let sent = |call: &&Call| call.direction == Direction::ToServer && call.answer.kind != AnswerKind::NotSent;
-        for call in self.case.calls.iter().filter(sent) {
+        for call in self.case.calls.iter().filter(|call| call.direction == Direction::ToServer) {
+            let (session, sent) = (call.session, call.answer.kind != AnswerKind::NotSent);
             let Some(asked) = call.asked else { continue };
             let status = self.case.http(call).map(|http| http.status);
             let served = status.map_or(call.answered.is_some(), |status| (1..500).contains(&status));
-            shown.push(Shown { served, ..one(status.unwrap_or(0), asked, call.answered) });
+            shown.push(Shown { session, served, sent, ..one(status.unwrap_or(0), asked, call.answered) });
             // An earlier POST of the same request had the same beginning.
             for row in self.case.sightings(call).filter(|row| row.seen == Seen::Resent) {
-                shown.push(one(u16::try_from(row.number).unwrap_or(0), asked, Some(row.mark)));
+                let status = u16::try_from(row.number).unwrap_or(0);
+                shown.push(Shown { session, ..one(status, asked, Some(row.mark)) });
             }
         }
         shown.extend(self.bare_posts.iter().map(|post| one(post.status, post.asked, Some(post.ended))));
@@ -174,7 +235,7 @@ impl Correlator {
         let rows: Vec<PostRow> = mentions
             .into_iter()
             .filter(|(path, _)| asks(path))
-            .map(|(_, mark)| PostRow { mark, status: 0, mention: true, lost: false })
+            .map(|(_, mark)| PostRow { mention: true, ..PostRow::new(mark, 0) })
             .collect();
         self.post_rows.extend(rows);
     }
@@ -183,8 +244,7 @@ impl Correlator {
     pub(super) fn note_lost_upstreams(&mut self) {
         let events = self.case.strands.iter().flat_map(|strand| &strand.events);
         let lost = events.filter(|event| event.what == StrandFact::Remark(RemarkKind::UpstreamBroken));
-        let rows: Vec<PostRow> =
-            lost.map(|event| PostRow { mark: event.mark, status: 0, mention: false, lost: true }).collect();
+        let rows: Vec<PostRow> = lost.map(|event| PostRow { lost: true, ..PostRow::new(event.mark, 0) }).collect();
         self.post_rows.extend(rows);
     }
 
@@ -198,22 +258,22 @@ impl Correlator {
             client && post && contact.path.is_some_and(|path| paths.contains(self.case.name(path)))
         };
         let rows = self.case.contacts.iter().filter(own);
-        let rows: Vec<PostRow> =
-            rows.map(|row| PostRow { mark: row.attempt, status: row.status, mention: false, lost: false }).collect();
+        let rows: Vec<PostRow> = rows.map(|row| PostRow::new(row.attempt, row.status)).collect();
         self.post_rows.extend(rows);
     }
 }
 
 /// When exchanges were open that a row may be.
 fn fitting(shown: &[Shown], row: &PostRow) -> Windows {
-    let fits = |shown: &&Shown| may_be(row.status, shown.status) && !(row.lost && shown.served);
+    let sent = |shown: &Shown| shown.sent || row.mention;
+    let fits = |shown: &&Shown| sent(shown) && may_be(row.status, shown.status) && !(row.lost && shown.served);
     Windows::new(shown.iter().filter(fits).map(|shown| shown.span))
 }
 
 /// Whether the rows of one hop are some of the exchanges, in their order.
 fn in_order(rows: &[PostRow], shown: &[Shown]) -> bool {
     let mut shown = shown.iter();
-    rows.iter().all(|row| shown.any(|shown| may_be(row.status, shown.status)))
+    rows.iter().all(|row| shown.any(|shown| (shown.sent || row.mention) && may_be(row.status, shown.status)))
 }
 
 /// Whether two statuses may be one: 0 stands for none on record.

@@ -42,35 +42,13 @@ impl Correlator {
         self.bind_remarks();
     }
 
-    /// What a client contacts is not the server's reach; neither is the session's own endpoint in a bridge's line.
-    fn drop_foreign_contacts(&mut self) {
-        let endpoints: FxHashSet<String> = self
-            .case
-            .strands
-            .iter()
-            .filter_map(|strand| strand.endpoint)
-            .map(|endpoint| self.case.name(endpoint).to_owned())
-            .collect();
-        let case = &self.case;
-        let foreign = |contact: &Contact| {
-            let writer = case.sources[super::source_index(contact.attempt.origin)].witness;
-            let library =
-                matches!(contact.vouched, ReachSource::LibraryLine | ReachSource::TypedError | ReachSource::Span);
-            let path = contact.path.map_or("", |path| case.name(path));
-            let own = endpoints.contains(&format!("{}{path}", case.name(contact.target)));
-            let client = contact.witness == Witness::Client
-                || writer == Some(Witness::Client) && contact.witness != Witness::Server;
-            library && (client || own && contact.witness == Witness::Proxy)
-        };
-        let keep: Vec<bool> = case.contacts.iter().map(|contact| !foreign(contact)).collect();
-        let mut keep = keep.into_iter();
-        self.case.contacts.retain(|_| keep.next().unwrap_or(true));
-    }
-
     /// The run of a contact: its call's, its run id's, its process's, its strand's, else the only one there is.
     fn run_of(&self, contact: &Contact, of_id: &FxHashMap<Symbol, Vec<u32>>, repeats: &Repeats) -> u32 {
         if contact.call != NONE {
             return self.case.calls[contact.call as usize].run;
+        }
+        if contact.loose {
+            return NONE;
         }
         let strand = &self.case.strands[contact.strand as usize];
         if strand.run != NONE && contact.vouched != ReachSource::ServiceLog {

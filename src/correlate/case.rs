@@ -64,6 +64,8 @@ pub struct Anywhere {
     pub lossy_sources: Vec<SourceId>,
     /// Something that belongs to the capture could not be read, and is no source.
     pub unread: bool,
+    /// Hidden files or folders that may hold logs were left out.
+    pub hidden: bool,
     /// The log of an outside service is among the sources.
     pub service_log: bool,
     /// Bytes of a contact with the outside went out, or may have, that belongs to no call.
@@ -141,6 +143,19 @@ impl Case {
     /// An instant, placed, where it can be compared with those of other sources.
     pub fn on_common_clock(&self, mark: Mark) -> Option<Timestamp> {
         self.placed(mark).filter(|_| self.has_common_clock(mark))
+    }
+
+    /// Whether a call may have made a contact, as far as arguments and clocks tell: those of the contact repeat its
+    /// own, or the call was open within what is not known of the clocks.
+    pub fn may_have_made(&self, call: &Call, contact: &Contact) -> bool {
+        if !contact.pairs.is_empty() && call.pairs.repeats(contact.pairs) {
+            return true;
+        }
+        let (Some(asked), Some(at)) = (call.asked, self.placed(contact.attempt)) else { return true };
+        let offset = self.clocks.offset(contact.attempt.origin.source, asked.origin.source);
+        let (first, last) = offset.place(at.0);
+        let placed = |mark: Option<Mark>| mark.and_then(|mark| self.placed(mark)).map(|at| at.0);
+        placed(Some(asked)).is_none_or(|from| last >= from) && placed(call.answered).is_none_or(|to| first <= to)
     }
 
     /// The first place of a call.

@@ -2,14 +2,15 @@
 
 use super::{
     AnswerFacts, AnswerKind, Author, Correlator, HttpFacts, Key, Mark, NONE, RpcId, Seen, StrandFact, Transport,
-    access::AccessRow, accounts::BarePost, messages::args_key,
+    accounts::BarePost, messages::args_key,
 };
 use crate::{
     event::{
-        Access, Answer, Body, ContentKind, Direction, Event, Exchange, HttpFailure, Id, Kind, Message, Reach,
-        ReachSource, ReachStage, Request, Rpc, Upstream, Witness, Wording,
+        Answer, Body, ContentKind, Direction, Event, Exchange, HttpFailure, Id, Kind, Message, Reach, ReachSource,
+        ReachStage, Request, Rpc, Upstream, Witness, Wording,
     },
     symbol::Symbol,
+    time::{SECOND, Timestamp},
 };
 
 impl Correlator {
@@ -27,6 +28,10 @@ impl Correlator {
             let at = self.mark(mark.origin, Some(ended)).at;
             Mark { origin: mark.origin, at }
         });
+        if exchange.status > 0 {
+            let authority = self.case.symbols.intern(exchange.authority);
+            self.lane.connected.insert(authority, ended.at.or(mark.at));
+        }
         let requests: Vec<Request<'_>> = exchange
             .sent
             .iter()
@@ -290,6 +295,8 @@ impl Correlator {
         if exchange.sent_before {
             self.sight(call, Seen::HiddenRetry, witness, mark, 0);
         }
+        let began = self.case.calls[call as usize].asked.and_then(|asked| asked.at);
+        let reconnected = exchange.resends && self.may_be_connected(exchange, began);
         let http = self.http_of(call);
         http.status = u16::try_from(exchange.status).unwrap_or(0);
         http.content = exchange.content;
@@ -303,6 +310,14 @@ impl Correlator {
         http.unknown_words |= failed_status(exchange.status) && exchange.unknown_words;
         http.unread |= failed_status(exchange.status) && matches!(exchange.body, Body::Missing | Body::TornStream);
         http.note_duration(exchange.took);
+        http.reconnected |= reconnected;
+    }
+
+    /// Whether a connection to the endpoint may still have been open when an exchange began: one was, and was kept.
+    fn may_be_connected(&self, exchange: &Exchange<'_>, began: Option<Timestamp>) -> bool {
+        let last = self.case.symbols.get(exchange.authority).and_then(|authority| self.lane.connected.get(&authority));
+        let apart = |last: Option<Timestamp>| Some(began?.0.saturating_sub(last?.0));
+        last.is_some_and(|last| apart(*last).is_none_or(|apart| apart <= KEPT_OPEN))
     }
 
     /// The HTTP side of a call; makes one.
@@ -324,37 +339,15 @@ impl Correlator {
                 unknown_words: false,
                 unread: false,
                 nameless: false,
+                reconnected: false,
             });
         }
         &mut self.case.http[self.case.calls[call as usize].http as usize]
     }
-
-    /// An access log line waits until it is known which paths are MCP endpoints.
-    pub(super) fn access_line(&mut self, event: &Event<'_>, mark: Mark, access: &Access<'_>) {
-        let strand = self.rest_strand(event, mark);
-        let started = access.started.and_then(|stamp| self.mark(mark.origin, Some(stamp)).at);
-        let row = AccessRow {
-            mark,
-            strand,
-            witness: event.witness,
-            started,
-            method: self.case.symbols.intern(access.method),
-            path: self.case.symbols.intern(access.path),
-            host: self.case.symbols.intern(access.host),
-            status: access.status,
-            upstream: access.upstream.into(),
-            session: self.intern(event.keys.session),
-            mcp_method: self.intern(access.mcp_method),
-            mcp_name: self.intern(access.mcp_name),
-            pairs: access.pairs,
-            run_id: self.intern(event.keys.run),
-            failed: access.failed,
-            took: access.took,
-            nameless: access.nameless,
-        };
-        self.access.push(row);
-    }
 }
+
+/// Chromium keeps a connection that was used for five minutes (`client_socket_pool.cc`), Firefox for 115 seconds.
+const KEPT_OPEN: i64 = 300 * SECOND;
 
 /// An answer that names no request: without id, `null`, or what SDKs write where they could not read one.
 fn names_none(answer: &Answer<'_>) -> bool {

@@ -207,6 +207,13 @@ pub enum Author {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(pub [u64; 2]);
 
+impl Key {
+    /// What remains of it in the number of an event; 0 where nothing is recorded.
+    pub(super) fn shortened(self) -> i64 {
+        self.0[0].cast_signed()
+    }
+}
+
 impl From<crate::event::Digest> for Key {
     #[expect(clippy::cast_possible_truncation, reason = "the two halves of the digest")]
     fn from(digest: crate::event::Digest) -> Self {
@@ -273,6 +280,8 @@ pub struct HttpFacts {
     pub unread: bool,
     /// The headers of the request were recorded, and none of them is an `Mcp-Session-Id`.
     pub nameless: bool,
+    /// A browser could not connect, and may have sent it before on a connection that it had kept open.
+    pub reconnected: bool,
 }
 
 impl HttpFacts {
@@ -288,6 +297,7 @@ impl HttpFacts {
         self.behind |= other.behind;
         self.unknown_words |= other.unknown_words;
         self.nameless |= other.nameless;
+        self.reconnected |= other.reconnected;
         self.unread = (self.unread || other.unread) && !read(self) && !read(&other);
         self.note_duration(Some(other.took).filter(|took| *took != NONE));
     }
@@ -407,6 +417,8 @@ pub struct Contact {
     pub pid: u32,
     /// It went to an endpoint of the operator: whatever it did there, it is no reach.
     pub own: bool,
+    /// Nobody knows who made it, and no time tells: it is bound to nothing.
+    pub loose: bool,
 }
 
 impl Contact {
@@ -513,6 +525,8 @@ pub enum StrandFact {
     },
     /// What may have been a request, and cannot be read.
     Unreadable,
+    /// A request that was sent without an id; `name` is its target, `number` what remains of the key of its arguments.
+    Nameless,
     /// A cancellation of a request that was not seen.
     Uncancelled,
     /// A GET stream of HTTP+SSE or Streamable HTTP.
@@ -633,6 +647,8 @@ pub struct SourceFacts {
     pub witness: Option<Witness>,
     /// The witness is only a hint of its name.
     pub witness_is_hint: bool,
+    /// The witness is that of most records: others may have written into it.
+    pub voted: bool,
     /// Some of its lines are the server's own, whoever wrote the others: a bridge shows the stderr of its child.
     pub server_wrote: bool,
     /// First stamp.

@@ -27,6 +27,7 @@ impl Correlator {
         Anywhere {
             lossy_sources: lossy.map(|(index, _)| SourceId(index)).collect(),
             unread: self.unread,
+            hidden: self.hidden,
             service_log: self.case.contacts.iter().any(|contact| contact.vouched == ReachSource::ServiceLog),
             reach_outside_calls: false,
         }

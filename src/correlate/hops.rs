@@ -26,7 +26,7 @@ impl Correlator {
         let mut groups: FxHashMap<Group, Vec<&AccessRow>> = FxHashMap::default();
         for row in rows {
             if !matches!(row.upstream, UpstreamRow::None | UpstreamRow::ConnectFailed) {
-                self.post_rows.push(PostRow { mark: row.mark, status: row.status, mention: false, lost: false });
+                self.post_rows.push(PostRow { session: row.session, ..PostRow::new(row.mark, row.status) });
             }
             if row.upstream != UpstreamRow::Untold {
                 let group = (row.mark.origin.source.0, row.status, row.session, row.nameless);

@@ -358,6 +358,7 @@ impl Correlator {
             [Witness::Client, Witness::Server, Witness::Proxy, Witness::Network, Witness::Harness];
         let most = (0..5).rev().max_by_key(|index| self.lane.votes[*index]).filter(|index| self.lane.votes[*index] > 0);
         let facts = self.lane.facts.as_mut().expect("begin was called");
+        facts.voted = facts.witness.is_none();
         facts.witness = facts.witness.or(most.map(|index| WITNESSES[index]));
         if facts.witness.is_none() {
             facts.witness = self.lane.witness_hint;

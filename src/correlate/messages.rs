@@ -5,7 +5,7 @@ use super::{
     open::Candidates,
 };
 use crate::{
-    event::{Direction, Event, Message, Notification, PhaseEvent, Request, Rpc, Witness},
+    event::{Direction, Event, Message, Notification, PhaseEvent, Request, Rpc, Witness, is_effect_free},
     symbol::Symbol,
 };
 
@@ -21,6 +21,10 @@ impl Correlator {
                 let seen = if message.queued { Seen::Queued } else { asked_as(witness, direction) };
                 let call = self.request(strand, &request, direction, seen, witness, mark, message.thin);
                 self.lane.last_message.insert(strand, call);
+            }
+            Rpc::Notification(notification) if notification.is_request() => {
+                let direction = direction.unwrap_or_else(|| request_direction(notification.method));
+                self.nameless(&notification, direction, event, mark);
             }
             Rpc::Notification(notification) => {
                 let direction = direction.unwrap_or_else(|| notification_direction(notification.method));
@@ -262,6 +266,17 @@ impl Correlator {
             }
             _ => {}
         }
+    }
+
+    /// A request without an id: whoever has it may carry it out all the same, and no answer will tell.
+    fn nameless(&mut self, request: &Notification<'_>, direction: Direction, event: &Event<'_>, mark: Mark) {
+        if direction == Direction::ToClient || is_effect_free(request.method) {
+            return;
+        }
+        let method = self.case.symbols.intern(request.method);
+        let target = self.intern(request.target);
+        let args = request.args.map_or(Key::default(), |digest| args_key(method, target, digest, false));
+        self.strand_event(event, mark, StrandFact::Nameless, args.shortened(), target);
     }
 
     /// The server sent something that any open call of the conversation may be the reason of, or one that has just ended.

@@ -18,6 +18,7 @@ mod exchanges;
 mod facts;
 mod finish;
 mod fit;
+mod foreign;
 mod ground;
 mod hops;
 mod keys;
@@ -132,6 +133,8 @@ struct Lane {
     touched: u32,
     /// The request of the last message of a strand, if the last message was one.
     last_message: FxHashMap<u32, u32>,
+    /// When a connection to each address was last in use.
+    connected: FxHashMap<Symbol, Option<Timestamp>>,
     /// Where the server last wrote something that names no call, by strand.
     stirs: FxHashMap<u32, Origin>,
     /// The last free text of the server that names nothing, and that of each run or server it names.
@@ -195,6 +198,8 @@ pub struct Correlator {
     keeps_trail: bool,
     /// Something that belongs to the capture was not read, and is no source.
     unread: bool,
+    /// Hidden files or folders that may hold logs were not read.
+    hidden: bool,
 }
 
 impl Correlator {
@@ -218,6 +223,7 @@ impl Correlator {
             facts: Some(SourceFacts {
                 witness: meta.witness,
                 witness_is_hint: false,
+                voted: false,
                 server_wrote: false,
                 first: None,
                 last: None,
@@ -310,6 +316,11 @@ impl Correlator {
     /// Something that belongs to the capture could not be read at all: absence is no evidence anywhere.
     pub fn not_all_read(&mut self) {
         self.unread = true;
+    }
+
+    /// Hidden files or folders were left out that may hold logs: clients keep theirs in such.
+    pub fn hidden_left_out(&mut self) {
+        self.hidden = true;
     }
 
     /// Joins what was folded.

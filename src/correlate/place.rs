@@ -93,6 +93,7 @@ mod tests {
         SourceFacts {
             witness: None,
             witness_is_hint: false,
+            voted: false,
             server_wrote: false,
             first: Some(Timestamp(first)),
             last: Some(Timestamp(last)),

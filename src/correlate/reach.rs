@@ -87,6 +87,7 @@ impl Correlator {
             run_id: self.intern(event.keys.run),
             pid: event.keys.pid.unwrap_or(0),
             own: false,
+            loose: false,
         };
         self.case.contacts.push(contact);
         index

@@ -109,6 +109,8 @@ pub struct Stray {
     pub orphans: Vec<Mark>,
     /// What may have been requests, and cannot be read: the first of each source.
     pub unreadable: Vec<Mark>,
+    /// Requests that were sent without an id: target, what remains of the key of their arguments, and place.
+    nameless: Vec<(Option<Symbol>, i64, Mark)>,
     /// A client, or a layer below it, tells of attempts that no call can be: the first of each source.
     pub retold: Vec<Mark>,
     /// A server tells of work, and names neither its call nor a time on the common clock.
@@ -193,6 +195,16 @@ impl Stray {
         self.asked_untimed.iter().copied().filter(move |mark| mark.origin.source != own)
     }
 
+    /// Requests without an id that may be attempts of a call: nothing on record tells them apart.
+    pub fn nameless_like(&self, call: &Call) -> impl Iterator<Item = Mark> {
+        let (target, args) = (call.target, call.args.shortened());
+        let alike = move |(other, key, _): &&(Option<Symbol>, i64, Mark)| {
+            let same = other.is_none() || target.is_none() || *other == target;
+            same && (*key == 0 || args == 0 || *key == args)
+        };
+        firsts(self.nameless.iter().filter(alike).map(|(_, _, mark)| *mark)).into_iter()
+    }
+
     /// Whether a source whose zone nobody knows tells of something that may lie in a window.
     pub fn words_maybe_within(&self, from: Timestamp, to: Timestamp) -> bool {
         let (from, to) = (from.0.saturating_sub(SECOND), to.0.saturating_add(SECOND));
@@ -272,6 +284,10 @@ impl Correlator {
             ),
             orphans: firsts(self.orphans()),
             unreadable: firsts(events().filter(|event| event.what == StrandFact::Unreadable).map(|event| event.mark)),
+            nameless: events()
+                .filter(|event| event.what == StrandFact::Nameless)
+                .map(|event| (event.name, event.number, event.mark))
+                .collect(),
             retold: firsts(self.retold()),
             unplaced: self.unplaced(&at_work),
             timeless: self.timeless.clone(),

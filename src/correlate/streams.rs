@@ -2,7 +2,7 @@
 
 use super::{Call, Case, Correlator, Mark};
 use crate::{
-    event::{ContentKind, Event, Exchange, Rpc},
+    event::{Body, ContentKind, Event, Exchange, Rpc},
     symbol::Symbol,
     time::{SECOND, Timestamp},
 };
@@ -17,6 +17,8 @@ struct Stream {
     /// Not known where it resumes an earlier stream: then it may tell of what happened before.
     opened: Option<Mark>,
     ended: Option<Mark>,
+    /// None of its messages was captured.
+    unseen: bool,
 }
 
 /// The streams of a case, in order of recording.
@@ -25,9 +27,11 @@ pub struct Streams(Vec<Stream>);
 
 impl Streams {
     /// The record of a stream of the same conversation that was open while a call ran, and carried a message that may be
-    /// about it.
-    pub fn beside(&self, case: &Case, call: &Call) -> Option<Mark> {
-        let fits = |stream: &&Stream| same_conversation(case, stream, call) && open_beside(case, stream, call);
+    /// about it; or, where `unseen` counts, went by without being captured.
+    pub fn beside(&self, case: &Case, call: &Call, unseen: bool) -> Option<Mark> {
+        let fits = |stream: &&Stream| {
+            (unseen || !stream.unseen) && same_conversation(case, stream, call) && open_beside(case, stream, call)
+        };
         self.0.iter().find(fits).map(|stream| stream.mark)
     }
 }
@@ -67,17 +71,28 @@ fn may_be_about_a_call(rpc: &Rpc<'_>) -> bool {
     }
 }
 
+/// Whether a stream was open for long and none of its events was captured: several writers leave out what is streamed.
+fn went_by_unseen(exchange: &Exchange<'_>) -> bool {
+    exchange.method == "GET"
+        && exchange.content == ContentKind::EventStream
+        && (200..300).contains(&exchange.status)
+        && exchange.answered.is_empty()
+        && matches!(exchange.body, Body::Missing | Body::Empty)
+        && exchange.took.is_none_or(|took| took > 1000)
+}
+
 impl Correlator {
     /// Keeps a stream that carries such a message.
     pub(super) fn note_stream(&mut self, event: &Event<'_>, ended: Mark, exchange: &Exchange<'_>, strand: u32) {
-        if !exchange.answered.iter().any(may_be_about_a_call) {
+        let unseen = went_by_unseen(exchange);
+        if !exchange.answered.iter().any(may_be_about_a_call) && !unseen {
             return;
         }
         let mark = self.mark(event.origin, event.at);
         let session = self.intern(exchange.session_sent.or(exchange.session_given).or(event.keys.session));
         let opened = Some(mark).filter(|_| !exchange.resumes);
         let ended = Some(ended).filter(|_| exchange.ended.is_some());
-        self.case.streams.0.push(Stream { strand, session, mark, opened, ended });
+        self.case.streams.0.push(Stream { strand, session, mark, opened, ended, unseen });
     }
 
     /// The stream that answers `subscriptions/listen` (2026-07-28) carries what is no part of that request.
@@ -104,9 +119,7 @@ mod tests {
 
     #[test]
     fn lists_and_pings_are_about_no_call() {
-        let told = |method| {
-            may_be_about_a_call(&Rpc::Notification(Notification { method, about: None, names_timeout: false }))
-        };
+        let told = |method| may_be_about_a_call(&Rpc::Notification(Notification::named(method)));
         for method in [
             "notifications/message",
             "notifications/progress",

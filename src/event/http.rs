@@ -63,6 +63,9 @@ pub struct Exchange<'a> {
     pub unknown_words: bool,
     /// A header of the request says that a library of the client sent it before.
     pub sent_before: bool,
+    /// Its failure is told by a network stack that sends a request again where a connection that it had kept open
+    /// closes before an answer: only the last failure is told.
+    pub resends: bool,
 }
 
 /// State of a recorded body.

@@ -156,6 +156,12 @@ impl fmt::Debug for Request<'_> {
     }
 }
 
+impl Message<'_> {
+    /// What names a request to the server and cannot be read as one.
+    pub const UNREADABLE: Self =
+        Self { direction: Some(Direction::ToServer), queued: false, thin: false, http: None, rpc: Rpc::Malformed };
+}
+
 /// A JSON-RPC notification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Notification<'a> {
@@ -165,6 +171,22 @@ pub struct Notification<'a> {
     pub about: Option<Id<'a>>,
     /// The reason of a cancellation names a timeout.
     pub names_timeout: bool,
+    /// Tool, resource or prompt, where its method is one of a request: it was sent without an id.
+    pub target: Option<&'a str>,
+    /// Digest of its arguments.
+    pub args: Option<Digest>,
+}
+
+impl<'a> Notification<'a> {
+    /// A notification of which nothing but its method is known.
+    pub fn named(method: &'a str) -> Self {
+        Self { method, about: None, names_timeout: false, target: None, args: None }
+    }
+
+    /// Its method is one of a request: whoever has it may carry it out, and nobody will hear of it.
+    pub fn is_request(&self) -> bool {
+        !self.method.starts_with("notifications/") && self.method.contains('/')
+    }
 }
 
 /// A JSON-RPC answer, valid or not.

@@ -119,6 +119,8 @@ struct Line<'a> {
     took: Option<i64>,
     /// Nanoseconds that all upstreams took together.
     upstream_took: Option<i64>,
+    /// A time or a size shows that there was an upstream, whatever its address says.
+    met: bool,
     upstream_addr: Option<&'a str>,
     upstream_status: Option<&'a str>,
     mcp_method: Option<&'a str>,
@@ -158,7 +160,15 @@ impl<'a> Line<'a> {
             "host" | "http_host" => self.host = header(value),
             "body" | "request_body" => self.pairs = pairs(value),
             "request_time" => self.took = value.word().and_then(seconds),
-            "upstream_response_time" => self.upstream_took = value.word().and_then(sum),
+            "upstream_response_time" => {
+                self.upstream_took = value.word().and_then(sum);
+                self.met |= self.upstream_took.is_some();
+            }
+            "upstream_connect_time" | "upstream_header_time" => self.met |= value.word().and_then(sum).is_some(),
+            "upstream_bytes_received" | "upstream_bytes_sent" | "upstream_response_length" => {
+                self.met |=
+                    value.word().is_some_and(|list| list.bytes().any(|byte| byte.is_ascii_digit() && byte != b'0'));
+            }
             "request_completion" => self.incomplete = value.text() == Some(""),
             "upstream_addr" => self.upstream_addr = value.text(),
             "upstream_status" => self.upstream_status = value.word().or(Some("")),
@@ -198,7 +208,7 @@ impl<'a> Line<'a> {
         };
         let told = |text: &str| !matches!(text.trim(), "" | "-");
         let statuses = statuses.filter(|text| told(text)).unwrap_or("");
-        if statuses.is_empty() && self.upstream_addr.is_some_and(|text| !told(text)) {
+        if statuses.is_empty() && !self.met && self.upstream_addr.is_some_and(|text| !told(text)) {
             return Upstream::None;
         }
         match entries(addresses).max(entries(statuses)) {
@@ -308,6 +318,12 @@ mod tests {
         );
         assert_eq!(upstream(r#""upstream_addr":"","upstream_status":"""#), Upstream::None);
         assert_eq!(upstream(r#""upstream_addr":"-""#), Upstream::None);
+        assert_eq!(upstream(r#""upstream_addr":"","upstream_response_time":"-""#), Upstream::None);
+        for met in
+            ["upstream_response_time\":\"1.2", "upstream_connect_time\":\"0.000", "upstream_bytes_received\":\"7"]
+        {
+            assert_eq!(upstream(&format!(r#""upstream_addr":"","{met}""#)), Upstream::Once("", 0), "{met}");
+        }
         assert_eq!(upstream(r#""upstream_status":200"#), Upstream::Once("", 200));
         assert_eq!(upstream(r#""bytes":1"#), Upstream::Untold);
     }

@@ -11,7 +11,7 @@ use crate::{
     json::{self, Value},
     notice::NoticeKind,
     record::{Record, Sink},
-    time::Stamp,
+    time::{SECOND, Stamp},
 };
 
 /// The format.
@@ -69,7 +69,7 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
         revision: line.revision,
         outcome: line.outcome,
         // Who counts none and failed otherwise than on connecting had begun to send.
-        posts: line.posts.filter(|posts| *posts > 0 || !line.broke),
+        posts: line.posts.filter(|posts| *posts > 0 || !line.has_sent()),
         statuses: record
             .arena
             .alloc_slice_copy(line.statuses.get(line.statuses.len().saturating_sub(8)..).unwrap_or(&[])),
@@ -111,8 +111,10 @@ struct Line<'a> {
     bad_stamp: bool,
     cancelled: bool,
     timed_out: bool,
-    /// The failure that it names may have come behind a connection.
+    /// The failure that it names may have come behind a connection, or something came back.
     broke: bool,
+    /// The failure that it names is one of connecting.
+    unconnected: bool,
 }
 
 impl<'a> Line<'a> {
@@ -131,7 +133,12 @@ impl<'a> Line<'a> {
             "postCount" => self.posts = value.number(),
             "httpStatuses" => {
                 let mut statuses = Vec::new();
-                value.items(|status| statuses.extend(status.number::<u16>()));
+                value.items(|status| {
+                    let number = status.number::<u16>();
+                    // An exchange without a status was one all the same.
+                    self.broke |= number.is_none();
+                    statuses.extend(number);
+                });
                 self.statuses = statuses;
             }
             "jsonrpc" => {
@@ -152,7 +159,12 @@ impl<'a> Line<'a> {
                 let reason = reason.unwrap_or("").to_ascii_lowercase();
                 self.timed_out = ["timeout", "timed out", "deadline"].iter().any(|word| reason.contains(word));
             }
-            "error" | "cause" | "errorMessage" => self.broke |= value.word().is_some_and(is_no_failed_connection),
+            "error" | "cause" | "errorMessage" => {
+                let words = value.word().filter(|words| !words.is_empty());
+                self.broke |= words.is_some_and(is_no_failed_connection);
+                self.unconnected |= words.is_some_and(|words| !is_no_failed_connection(words));
+            }
+            "resultType" => self.broke |= value.word().is_some_and(|kind| !kind.is_empty()),
             "runId" => self.keys.run = value.word(),
             "sessionId" => self.keys.session = value.word(),
             "startedAt" => self.started = self.stamp(value),
@@ -161,12 +173,22 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// Whether it tells of more than of a request that never left: who waited without a word of a connection that failed
+    /// may have waited for an answer.
+    fn has_sent(&self) -> bool {
+        let waited = self.started.zip(self.ended).is_some_and(|(from, to)| to.at.0.saturating_sub(from.at.0) > AT_ONCE);
+        self.broke || waited && !self.unconnected
+    }
+
     fn stamp(&mut self, value: Value<'a>) -> Option<Stamp> {
         let stamp = value.stamp();
         self.bad_stamp |= stamp.is_none() && !value.is_null();
         stamp
     }
 }
+
+/// What is not sent fails at once.
+const AT_ONCE: i64 = 2 * SECOND;
 
 /// Whether words about a failure do not say that there was no connection.
 fn is_no_failed_connection(words: &str) -> bool {
@@ -227,6 +249,32 @@ mod tests {
         assert_eq!((second.call.id, second.call.tool), (Some(Id::Text("7")), Some("create_invoice")));
         assert_eq!(event.at.map(|at| at.at.rfc3339(3)).as_deref(), Some("2026-11-30T03:00:00.100Z"));
         assert_eq!(second.ended.map(|at| at.at.rfc3339(3)).as_deref(), Some("2026-11-30T03:00:02.100Z"));
+    }
+
+    #[test]
+    fn a_summary_that_tells_of_more_counts_no_posts() {
+        let arena = Bump::new();
+        let posts = |members: &str| {
+            let text =
+                arena.alloc_str(&format!(r#"{{"method":"tools/call","outcome":"NOT_SENT","postCount":0,{members}}}"#));
+            summaries(text, &arena)[0].1.posts
+        };
+        let (long, short) = (r#""endedAt":"2026-07-22T14:01:01Z""#, r#""endedAt":"2026-07-22T14:00:02Z""#);
+        let from = r#""startedAt":"2026-07-22T14:00:01Z""#;
+        for members in [
+            r#""httpStatuses":[],"resultType":"complete""#.to_owned(),
+            r#""httpStatuses":[null]"#.to_owned(),
+            format!("{from},{long}"),
+        ] {
+            assert_eq!(posts(&members), None, "{members}");
+        }
+        for members in [
+            r#""httpStatuses":[],"resultType":null"#.to_owned(),
+            format!("{from},{short}"),
+            format!(r#"{from},{long},"error":"getaddrinfo EAI_AGAIN h""#),
+        ] {
+            assert_eq!(posts(&members), Some(0), "{members}");
+        }
     }
 
     #[test]

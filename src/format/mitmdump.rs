@@ -37,7 +37,7 @@ then, indented, `<< 200 OK 249b` or `<< an error`, both without a stamp.
 
 ## Proves
 
-Where the proxy listens and what it forwards to, and that it connected to the server. A protocol error behind `<<`: an
+Where the proxy listens and what it forwards to, and that it connected to the server. How many POSTs it had. A protocol error behind `<<`: an
 answer broke off.
 
 ## Silent about
@@ -67,6 +67,10 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     };
     match line.says {
         Says::Nothing => push(Kind::Text(record.text)),
+        Says::Posts(url) => {
+            push(Kind::Mention(Some(netloc::Target::parse(url).path)));
+            push(Kind::Text(record.text));
+        }
         Says::Listens { at, upstream } => {
             for address in at.split(" and ").flat_map(|list| list.split(", ")) {
                 push(remark(RemarkKind::Listening, address));
@@ -97,7 +101,12 @@ fn remark(kind: RemarkKind, address: &str) -> Kind<'_> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Says<'a> {
     Nothing,
-    Listens { at: &'a str, upstream: Option<&'a str> },
+    /// A flow that is a POST.
+    Posts(&'a str),
+    Listens {
+        at: &'a str,
+        upstream: Option<&'a str>,
+    },
     Connected(&'a str),
     Broken,
 }
@@ -157,7 +166,8 @@ fn flow(text: &str) -> Parsed<'_, Says<'_>> {
         client.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())
     });
     let request = verify(map_opt(rest, netloc::request_line), |(_, url)| url.contains("://"));
-    value(Says::Nothing, (client, request)).parse(text)
+    let says = |(method, url)| if method == "POST" { Says::Posts(url) } else { Says::Nothing };
+    preceded(client, map(request, says)).parse(text)
 }
 
 /// What follows `<<`: `[HTTP/2.0 ]200 OK`, or why there is no status.

@@ -26,7 +26,7 @@ use serde::Deserialize as _;
 
 use crate::{
     clue,
-    event::Witness,
+    event::{Event, Keys, Kind, Message, Witness},
     frame::Framing,
     notice::NoticeKind,
     record::{Body, Record, Sink},
@@ -143,6 +143,10 @@ pub fn decode<'a>(format: Option<&'static Format>, record: &Record<'a>, sink: &m
     }
     if format.is_some_and(|format| format.json_lines) && record.text.starts_with('{') {
         note_damage(record, sink);
+        if ["tools/call", "jsonrpc"].iter().all(|sign| record.text.contains(sign)) {
+            let kind = Kind::Message(Message::UNREADABLE);
+            sink.push(Event { origin: record.origin, at: None, witness: None, keys: Keys::default(), kind });
+        }
     }
     clue::read(record.text, &Body::bare(*record), sink);
     false

@@ -265,6 +265,8 @@ struct Raw<'a> {
     trace: Option<&'a str>,
     span: u64,
     parent: u64,
+    /// The first span that it is linked to; 0 where none.
+    link: u64,
     role: Option<SpanRole>,
     started: Option<Stamp>,
     ended: Option<Stamp>,
@@ -279,6 +281,15 @@ impl<'a> Raw<'a> {
             "traceId" => self.trace = value.text().and_then(|text| ids::trace(text, arena)),
             "spanId" => self.span = value.text().map_or(0, ids::span),
             "parentSpanId" => self.parent = value.text().map_or(0, ids::span),
+            "links" => {
+                value.items(|link| {
+                    link.members(|key, value| {
+                        if key == "spanId" && self.link == 0 {
+                            self.link = value.text().map_or(0, ids::span);
+                        }
+                    });
+                });
+            }
             "kind" => self.role = value.word().and_then(role),
             "startTimeUnixNano" => self.started = nanoseconds(value),
             "endTimeUnixNano" => self.ended = nanoseconds(value),
@@ -336,7 +347,8 @@ impl<'a> Raw<'a> {
             name,
             role,
             span: self.span,
-            parent: self.parent,
+            // Work that is taken up later has its cause as a link.
+            parent: if self.parent == 0 { self.link } else { self.parent },
             ended: self.ended,
             call,
             revision: attributes.revision,

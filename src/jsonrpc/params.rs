@@ -14,7 +14,7 @@ use super::{
     id, not_an_object,
 };
 use crate::{
-    event::{Digest, Id, Pairs, Request, Wording},
+    event::{Digest, Id, Notification, Pairs, Request, Wording},
     wording,
 };
 
@@ -60,6 +60,16 @@ impl<'a> Params<'a> {
     /// The same where nobody knows whether its reader took these members: the arguments are not known.
     pub(super) fn in_doubt(self) -> Self {
         Self { args: None, masked: true, arguments: None, idempotency_key: None, ..self }
+    }
+
+    pub(super) fn notification(self, method: &'a str) -> Notification<'a> {
+        Notification {
+            method,
+            about: self.about,
+            names_timeout: self.reason == Some(Wording::TimedOut),
+            target: self.target,
+            args: self.args.or_else(|| self.no_arguments(method)),
+        }
     }
 
     /// A call of a tool without `arguments` is the same call as one with empty ones.

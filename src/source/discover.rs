@@ -49,7 +49,38 @@ pub struct Skipped {
     pub named: bool,
 }
 
+/// Hidden files and folders of tools that write no logs of programs.
+const NO_LOGS: &[&str] = &[
+    ".git",
+    ".gitignore",
+    ".gitattributes",
+    ".gitkeep",
+    ".gitmodules",
+    ".github",
+    ".keep",
+    ".hg",
+    ".svn",
+    ".DS_Store",
+    ".idea",
+    ".vscode",
+    ".venv",
+    ".env",
+    ".editorconfig",
+    ".npmrc",
+    ".dockerignore",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+];
+
 impl Skipped {
+    /// Whether it was left out for its name only, and may hold logs: clients keep theirs in hidden folders.
+    pub fn may_hold_logs(&self) -> bool {
+        let shown = self.member.as_deref().unwrap_or(&self.path);
+        let mut hidden = shown.split(['/', '\\']).filter(|part| is_hidden(part));
+        self.kind == NoticeKind::Hidden && hidden.any(|part| !NO_LOGS.contains(&part) && !part.starts_with("._"))
+    }
+
     /// What became of it, in words that a reason can follow.
     pub fn fate(&self) -> &'static str {
         if self.partly { "not read to its end" } else { "not read" }

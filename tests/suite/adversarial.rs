@@ -1,6 +1,6 @@
 //! Inputs made to earn a wrong `safe`. Each folder of `samples/adversarial` is one incident, named after its trap.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use serde_json::Value;
 
@@ -14,6 +14,15 @@ const HARMLESS: &[&str] =
 const SAFE: &[(&str, &str)] = &[
     ("control-arguments-invalid", "the SDK rejected the arguments before the tool ran: what the traps imitate"),
     ("control-denied", "the gate in front of the tool stayed shut, in a log that is whole: what the traps imitate"),
+    ("control-contact-a-minute-before-a-401", "no clock of the incident is off by so much"),
+    ("control-hidden-folder-of-git", "nobody logs there"),
+    ("control-mitmdump-console-of-all-posts", "each POST on the console is one of the exchanges"),
+    (
+        "control-not-forwarded-behind-another-hop",
+        "the hop in front was given the status of the one that did not forward",
+    ),
+    ("control-refused-without-a-connection", "no earlier connection is on record that could have been kept open"),
+    ("control-request-without-id-of-another-tool", "it is no attempt of the call that was refused"),
     ("control-covered-life", "a network trace of the whole life without a contact: what the traps imitate"),
 ];
 
@@ -72,7 +81,8 @@ fn no_call_is_lost_in_another() {
 
 #[test]
 fn no_trap_with_a_contact_says_that_a_tool_reached_nothing() {
-    for trap in folders(&root().join("samples/adversarial")) {
+    let honest = |trap: &Path| trap.file_name().is_some_and(|name| name.to_string_lossy().starts_with("control-"));
+    for trap in folders(&root().join("samples/adversarial")).into_iter().filter(|trap| !honest(trap)) {
         let report = report(&trap, ".");
         let reach = |list: &Value| -> Vec<String> {
             let rows = list.as_array().unwrap();

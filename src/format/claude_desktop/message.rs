@@ -73,7 +73,7 @@ fn redacted(text: &str) -> Option<Rpc<'_>> {
         let (method, rest) = rest.split_once('"')?;
         return match rest.trim_start().strip_prefix("id=") {
             Some(rest) => Some(inspect::thin_request(id(rest)?.0, method, None)),
-            None => Some(Rpc::Notification(Notification { method, about: None, names_timeout: false })),
+            None => Some(Rpc::Notification(Notification::named(method))),
         };
     }
     let (id, rest) = id(text.strip_prefix("id=")?)?;

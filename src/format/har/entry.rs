@@ -40,6 +40,9 @@ pub(super) fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
     if at.is_none() {
         sink.notice(NoticeKind::BadTimestamp, record.origin);
     }
+    if entry.socket {
+        sink.notice(NoticeKind::WebSocket, record.origin);
+    }
     let read = Read { at, ended: at.and_then(|at| ended(at, entry.times.total()?)), asked, given, entry };
     let twice = if read.asked.url.authority.starts_with("mcp://") {
         read.messages(record, sink)
@@ -78,6 +81,8 @@ struct Entry<'a> {
     response: Option<Value<'a>>,
     events: Option<Value<'a>>,
     failure: Failure<'a>,
+    /// A WebSocket carried JSON-RPC.
+    socket: bool,
     whole: bool,
     twice: bool,
 }
@@ -94,6 +99,7 @@ impl<'a> Entry<'a> {
                 "request" if value.is_object() => put(&mut entry.request, value, &mut entry.twice),
                 "response" => put(&mut entry.response, value, &mut entry.twice),
                 "_eventSourceMessages" => entry.events = Some(value),
+                "_webSocketMessages" => entry.socket |= value.raw().contains("jsonrpc"),
                 _ => entry.failure.accept(key, value),
             }
         }
@@ -111,6 +117,8 @@ struct Request<'a> {
     sent: Vec<Rpc<'a>>,
     /// The body is as long as its header says.
     whole: bool,
+    /// The body names a call, and is no message.
+    wraps: bool,
     twice: bool,
 }
 
@@ -132,6 +140,7 @@ impl<'a> Request<'a> {
         let method = method.and_then(|method| method.text(arena)).unwrap_or("").trim();
         let headers = Asked::read(headers, arena);
         let length = data.characters.map(|text| text.len() as u64);
+        let wraps = sent.contains(&Rpc::NotRpc) && data.characters.is_some_and(|text| text.contains("\"tools/call\""));
         Self {
             method: if method.bytes().any(|byte| byte.is_ascii_lowercase()) {
                 arena.alloc_str(&method.to_ascii_uppercase())
@@ -142,6 +151,7 @@ impl<'a> Request<'a> {
             whole: length.is_some() && headers.length == length,
             headers,
             sent,
+            wraps,
             twice: twice || data.twice || oddities.duplicate_key,
         }
     }
@@ -321,9 +331,19 @@ impl<'a> Read<'a> {
             behind: given.headers.behind || answered.behind,
             unknown_words: answered.unknown_words,
             sent_before: headers.sent_before,
+            resends: failure == Some(HttpFailure::NotConnected) && given.failure.is_of_a_browser(arena),
         };
         let kind = Kind::Exchange(arena.alloc(exchange));
         sink.push(Event { origin: record.origin, at, witness: None, keys, kind });
+        if mcp && asked.wraps {
+            sink.push(Event {
+                origin: record.origin,
+                at,
+                witness: None,
+                keys,
+                kind: Kind::Message(Message::UNREADABLE),
+            });
+        }
         entry.twice || asked.twice || given.twice || answered.oddities.duplicate_key
     }
 

@@ -46,6 +46,11 @@ impl<'a> Failure<'a> {
         self.error.or(self.comment).and_then(|words| words.text(arena))
     }
 
+    /// Whether the words are those of Chromium or Firefox.
+    pub(super) fn is_of_a_browser(&self, arena: &'a Bump) -> bool {
+        self.words(arena).is_some_and(|words| ["net::ERR_", "NS_ERROR_"].iter().any(|code| words.contains(code)))
+    }
+
     /// Why there was no answer, where the browser tool gave it or took it itself; `untouched` where no time, status or
     /// body is recorded. An answer of `route.fulfill` may be one that `route.fetch` got: whether the request went out
     /// is not known. After `route.abort` it did not, as far as the rest of the entry allows that.

@@ -11,8 +11,8 @@ use super::{
     task_started, unknown_tool,
 };
 use crate::{
-    correlate::Hop,
-    judge::{Condition, Spots},
+    correlate::{Contact, ContactKind, Hop, Mark},
+    judge::{Condition, RunFacts, Spots},
     time::Timestamp,
 };
 
@@ -49,6 +49,12 @@ static DOUBTS: &[Doubt] = &[
         condition: "nobody sent it again in the inputs that could not be read",
     },
     Doubt {
+        find: |facts| facts.case.anywhere.hidden.then_some(Spots::Nowhere),
+        except: &[],
+        own: false,
+        condition: "nobody sent it again in the hidden files and folders that were skipped",
+    },
+    Doubt {
         find: |facts| Spots::records(facts.case.stray.orphans.iter().copied()),
         except: &[],
         own: false,
@@ -59,6 +65,12 @@ static DOUBTS: &[Doubt] = &[
         except: &[],
         own: false,
         condition: "no message that cannot be read (first: {}) is another attempt of it",
+    },
+    Doubt {
+        find: |facts| Spots::records(facts.case.stray.nameless_like(facts.call)),
+        except: &[],
+        own: false,
+        condition: "no request that was sent without an id (first: {}) was carried out as another attempt of it",
     },
     Doubt {
         find: |facts| Spots::records(facts.case.stray.posts.iter().copied()),
@@ -77,6 +89,18 @@ static DOUBTS: &[Doubt] = &[
         except: &[unknown_tool::RULE.id, invalid_arguments::RULE.id],
         own: true,
         condition: "no work without a call and a time (first: {}) was done for it",
+    },
+    Doubt {
+        find: |facts| Spots::records(contact_of_nobody(facts)),
+        except: BY_NAME,
+        own: true,
+        condition: "no contact of nobody near it (first: {}) was made for it",
+    },
+    Doubt {
+        find: |facts| Spots::records(facts.http.filter(|http| http.reconnected).and(facts.call.answered)),
+        except: &[],
+        own: true,
+        condition: "the browser had not sent it before on a connection that was still open (see {})",
     },
     Doubt {
         find: |facts| Spots::records(facts.case.stray.crashes_elsewhere(facts.place().origin.source)),
@@ -145,6 +169,17 @@ static DOUBTS: &[Doubt] = &[
 /// Whether a request goes on with what a tool asked for (MCP 2026-07-28, multi-round-trip requests).
 fn continues(facts: &CallFacts<'_>) -> bool {
     facts.call.continues || facts.call.state_sent != 0
+}
+
+/// A contact of the run, or of no run, that names no call and may be the work of this one.
+fn contact_of_nobody(facts: &CallFacts<'_>) -> Option<Mark> {
+    let works = |contact: &&&Contact| matches!(contact.kind, ContactKind::Service | ContactKind::Credential);
+    let unattributed = facts.run.into_iter().flat_map(|run| &run.unattributed).filter(works);
+    let mut near = unattributed.filter(|contact| facts.case.may_have_made(facts.call, contact));
+    // Whoever repeats its arguments while no call was open tells of one that is not on record.
+    let outside = || facts.run.into_iter().flat_map(RunFacts::contacts).filter(|contact| contact.outside);
+    let repeats = |contact: &&Contact| !contact.pairs.is_empty() && facts.call.pairs.repeats(contact.pairs);
+    near.next().copied().or_else(|| outside().find(repeats)).map(|contact| contact.attempt)
 }
 
 /// Whether somebody wrote something behind a request that has no answer, as far as the clock tells: it has no end.

@@ -103,7 +103,7 @@ fn upstream_lost(facts: &CallFacts<'_>) -> bool {
 fn not_forwarded(facts: &CallFacts<'_>) -> Option<Refusal> {
     // Who answers with the request's own id, after a wait, or with an error of a program, was at work on it.
     let worked = facts.call.answer.echoes_id || facts.http.is_some_and(|http| http.status == 500);
-    if worked || took_long(facts) {
+    if worked || took_long(facts) || forwarded_elsewhere(facts) {
         return None;
     }
     let rows: Vec<_> = facts.seen.iter().filter(|row| row.seen == Seen::NotForwarded).collect();
@@ -118,6 +118,13 @@ fn not_forwarded(facts: &CallFacts<'_>) -> Option<Refusal> {
         return None;
     }
     (!upstream_lost(facts) && facts.receipt().is_none()).then_some(Refusal::NotForwarded { certain })
+}
+
+/// Whether another hop had an answer to it that is not the status on record: then somebody did forward it. The hop in
+/// front of the one that did not was given the same status.
+fn forwarded_elsewhere(facts: &CallFacts<'_>) -> bool {
+    let status = facts.http.map_or(0, |http| i32::from(http.status));
+    facts.seen.iter().any(|row| row.seen == Seen::ForwardedOnce && row.number != 0 && row.number != status)
 }
 
 /// Whether this request was dispatched before in a way that does not prove a refusal: by an earlier POST of its own, or

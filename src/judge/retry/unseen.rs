@@ -24,13 +24,13 @@ pub(super) fn gaps(facts: &CallFacts<'_>, refusal: Refusal) -> Vec<Condition> {
     if by_answer && took(facts).is_none() {
         gaps.push("it was refused at once (no duration is on record)".into());
     }
-    gaps.extend(stream(facts));
+    gaps.extend(stream(facts, true));
     gaps
 }
 
 /// A message on an event stream may be about any call that ran while the stream was open.
-fn stream(facts: &CallFacts<'_>) -> Option<Condition> {
-    let spots = Spots::records(facts.case.streams.beside(facts.case, facts.call))?;
+fn stream(facts: &CallFacts<'_>, unseen: bool) -> Option<Condition> {
+    let spots = Spots::records(facts.case.streams.beside(facts.case, facts.call, unseen))?;
     Some(Condition::at("no message on an event stream beside it (first: {}) is about it", spots))
 }
 
@@ -41,6 +41,6 @@ pub(super) fn conditions(attempt: &Attempt<'_, '_>, rule: &'static str) -> Vec<C
     }
     match refusal(attempt.facts, attempt.outcome) {
         Some(refusal) => gaps(attempt.facts, refusal),
-        None => stream(attempt.facts).into_iter().collect(),
+        None => stream(attempt.facts, false).into_iter().collect(),
     }
 }

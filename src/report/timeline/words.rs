@@ -83,6 +83,7 @@ pub(super) fn of_strand(fact: StrandFact) -> &'static str {
         StrandFact::ToolsReason => "tools_list_reason",
         StrandFact::Unasked { .. } => "answer_to_unseen_request",
         StrandFact::Unreadable => "unreadable_message",
+        StrandFact::Nameless => "request_without_id",
         StrandFact::Uncancelled => "cancelled_unseen_call",
         StrandFact::Stream => "stream",
         StrandFact::VersionRejected => "version_rejected",

@@ -17,6 +17,7 @@ pub mod frame;
 pub mod inspect;
 pub mod json;
 pub mod netloc;
+pub mod signal;
 pub mod sse;
 pub mod wording;
 // Layer 2, on top of the above.

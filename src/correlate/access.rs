@@ -30,6 +30,7 @@ pub(super) struct AccessRow {
     pub(super) failed: bool,
     pub(super) took: Option<i64>,
     pub(super) nameless: bool,
+    pub(super) probe: bool,
 }
 
 /// [`Upstream`] without its lifetime.
@@ -69,7 +70,10 @@ impl Correlator {
         for row in &rows {
             if self.is_endpoint(row, &paths) {
                 hops.extend((self.case.name(row.method) == "POST").then_some(*row));
-            } else if !ingress.contains(&super::source_index(row.mark.origin)) && row.witness != Some(Witness::Server) {
+            } else if !ingress.contains(&super::source_index(row.mark.origin))
+                && row.witness != Some(Witness::Server)
+                && !row.probe
+            {
                 self.service_log(row);
             }
         }

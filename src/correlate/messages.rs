@@ -240,9 +240,7 @@ impl Correlator {
                 // In the TypeScript and Python SDKs the progress token equals the request id.
                 let id = notification.about.map_or(RpcId::Unknown, |id| self.rpc_id(id));
                 let sender = opposite(direction);
-                if let Some(call) =
-                    self.latest(strand, sender, id).filter(|call| self.open_calls(strand).contains(call))
-                {
+                if let Some(call) = self.latest(strand, sender, id).filter(|call| self.lane.open.has(strand, *call)) {
                     self.sight(call, Seen::Handled, witness, mark, 0);
                 } else {
                     // A token of the client's own: any call of the conversation may have begun.

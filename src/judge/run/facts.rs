@@ -74,6 +74,7 @@ pub struct RunFacts<'c> {
     signs: OnceLock<Signs>,
     served: OnceLock<Served>,
     list_is_whole: OnceLock<bool>,
+    breaks: OnceLock<Vec<(Mark, Mark)>>,
 }
 
 impl<'c> RunFacts<'c> {
@@ -108,6 +109,7 @@ impl<'c> RunFacts<'c> {
             signs: OnceLock::new(),
             served: OnceLock::new(),
             list_is_whole: OnceLock::new(),
+            breaks: OnceLock::new(),
         };
         facts.read_events();
         facts.read_contacts();
@@ -352,6 +354,11 @@ impl<'c> RunFacts<'c> {
     /// process is not on record.
     pub(in crate::judge) fn broke_down(&self, facts: &CallFacts<'_>) -> Option<(Mark, Mark)> {
         super::lives::broke_down(self, facts)
+    }
+
+    /// The crashes of the server that the end of its pipe follows.
+    pub(super) fn breaks(&self) -> &[(Mark, Mark)] {
+        self.breaks.get_or_init(|| super::lives::breaks(self))
     }
 
     /// The record that shows that the process could not be created, where nothing shows a life of this run.

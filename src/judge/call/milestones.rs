@@ -213,3 +213,37 @@ pub(super) fn effects(facts: &CallFacts<'_>, milestones: &Milestones) -> (u32, u
     let lo = succeeded_with_effect(facts) || milestones.effected == Truth::True;
     (u32::from(lo), hi)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::{Truth, testing::judged};
+
+    /// Executions of a call that made one contact, and its milestones `reached` and `effected`.
+    fn of_contact(method: &str, result: &str) -> ((u32, u32), Truth, Truth) {
+        let line = |rest: &str| {
+            format!(
+                r#"{{"run_id":"r","server_name":"acme","phase":"execution","at":"2026-07-22T14:00:01.000Z","request_id":5,"tool":"pay",{rest}}}"#
+            )
+        };
+        let attempt = format!(r#""event":"external_attempt","host":"bank","action_id":"a","method":"{method}""#);
+        let result = format!(r#""event":"external_result","host":"bank","action_id":"a",{result}"#);
+        let lines = [line(r#""event":"tool_call_received","arguments":{"n":5}"#), line(&attempt), line(&result)];
+        let (_, verdicts) = judged(&[&lines.join("\n")]);
+        let call = verdicts.calls.values().next().expect("a call without an answer");
+        (call.effects, call.milestones.reached, call.milestones.effected)
+    }
+
+    #[test]
+    fn only_a_write_that_was_applied_is_an_effect() {
+        assert_eq!(of_contact("POST", r#""status":201"#), ((1, 1), Truth::True, Truth::True));
+        for (method, result) in [
+            ("GET", r#""status":200"#),
+            ("HEAD", r#""status":200"#),
+            ("POST", r#""status":202"#),
+            ("POST", r#""status":207"#),
+            ("POST", r#""status":200,"error":"errors: rejected""#),
+        ] {
+            assert_eq!(of_contact(method, result), ((0, 1), Truth::True, Truth::None), "{method} {result}");
+        }
+    }
+}

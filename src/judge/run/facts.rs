@@ -8,6 +8,7 @@ use crate::{
     event::{Direction, PhaseEvent, ReachSource, ReachStage, RemarkKind, SpawnFailure, TroubleKind, Witness},
     judge::{CallFacts, Evidence, Opinion, call, policy::Terms, restart},
     symbol::Symbol,
+    time::SECOND,
 };
 use std::{collections::BTreeMap, sync::OnceLock};
 
@@ -343,7 +344,14 @@ impl<'c> RunFacts<'c> {
         };
         let Some(asked) = facts.call.asked else { return false };
         let same = |mark: Mark| mark.origin.source == exit.mark.origin.source;
-        let after = if same(asked) { asked.origin < exit.mark.origin } else { true };
+        // Between two sources only times that exclude it tell.
+        let late = || {
+            self.case
+                .placed(asked)
+                .zip(self.case.placed(exit.mark))
+                .is_some_and(|(asked, exit)| asked.0 > exit.0.saturating_add(SECOND))
+        };
+        let after = if same(asked) { asked.origin < exit.mark.origin } else { !late() };
         let given_up = self.stopped_by_client.is_some_and(|stop| !same(stop) || stop.origin < exit.mark.origin)
             || facts.has(Seen::TimedOut)
             || facts.has(Seen::Cancelled);

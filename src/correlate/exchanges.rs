@@ -265,6 +265,8 @@ impl Correlator {
             AnswerKind::NotSent => Author::Client,
             // The head of an event stream shows that the POST was taken, not that the answer was made.
             AnswerKind::NotCaptured if exchange.content != ContentKind::EventStream => Author::Server,
+            // A page or plain text may be a portal's; broken JSON behind a success is the server's own.
+            AnswerKind::Malformed if exchange.content == ContentKind::Json => Author::Server,
             _ => Author::Unknown,
         };
         let facts = AnswerFacts { kind, author, wording: exchange.wording, ..AnswerFacts::default() };

@@ -19,6 +19,7 @@ const ORDER: &[&str] = &[
     "record",
     "frame",
     "netloc",
+    "signal",
     "wording",
     "jsonrpc",
     "json",

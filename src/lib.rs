@@ -18,6 +18,7 @@ pub mod inspect;
 pub mod json;
 pub mod launcher;
 pub mod netloc;
+pub mod signal;
 pub mod sse;
 pub mod wording;
 // Layer 2, on top of the above.

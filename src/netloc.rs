@@ -52,6 +52,32 @@ pub fn request_line(text: &str) -> Option<(&str, &str)> {
     (is_method(method) && !target.is_empty() && version_ok).then_some((method, target))
 }
 
+/// User agents of software that asks a service again and again whether it lives, as they begin.
+static PROBERS: [&str; 10] = [
+    "kube-probe/",
+    "ELB-HealthChecker/",
+    "GoogleHC/",
+    "GoogleStackdriverMonitoring",
+    "Consul Health Check",
+    "Amazon-Route53-Health-Check",
+    "Envoy/HC",
+    "UptimeRobot",
+    "Blackbox Exporter/",
+    "Health-Check",
+];
+
+/// Paths that are only there to be probed, by what one of their parts is called.
+static HEALTH: [&str; 11] =
+    ["health", "healthz", "healthcheck", "health_check", "_health", "ready", "readyz", "live", "livez", "ping", "up"];
+
+/// Whether a prober asks whether a service lives: no program that does its work names itself so there.
+pub fn is_probe(method: &str, path: &str, agent: &str) -> bool {
+    let part = |part: &str| HEALTH.iter().any(|known| part.eq_ignore_ascii_case(known));
+    matches!(method, "GET" | "HEAD")
+        && PROBERS.iter().any(|known| agent.starts_with(known))
+        && (path == "/" || path.split('/').any(part))
+}
+
 /// Whether `word` can be an HTTP method as everyone writes them: upper-case letters.
 pub fn is_method(word: &str) -> bool {
     (3..=16).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase())
@@ -68,6 +94,15 @@ mod tests {
         assert_eq!(Target::parse("/messages/?session_id=abc&x=1").session(), Some("abc"));
         assert_eq!(Target::parse("/login?next=http://x/y").path, "/login");
         assert_eq!(Target::parse("http://h").host, "h");
+    }
+
+    #[test]
+    fn a_probe_is_what_a_prober_asks_of_a_health_path() {
+        assert!(is_probe("GET", "/health", "kube-probe/1.29"));
+        assert!(is_probe("HEAD", "/api/healthz", "ELB-HealthChecker/2.0"));
+        assert!(!is_probe("POST", "/health", "kube-probe/1.29"));
+        assert!(!is_probe("GET", "/charges", "kube-probe/1.29"));
+        assert!(!is_probe("GET", "/health", "python-httpx"));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::{
     jsonrpc, launcher,
     notice::NoticeKind,
     record::{Record, Sink},
+    signal,
     time::Stamp,
     wording,
 };
@@ -113,6 +114,16 @@ pub static KEYS: &[&str] = &[
     "witness",
 ];
 
+/// The length of the longest of them.
+const LONGEST_KEY: usize = {
+    let (mut longest, mut at) = (0, 0);
+    while at < KEYS.len() {
+        longest = if KEYS[at].len() > longest { KEYS[at].len() } else { longest };
+        at += 1;
+    }
+    longest
+};
+
 impl<'a> Fields<'a> {
     /// Takes one key; false where the key is none of a phase record's.
     pub fn set(&mut self, key: &str, value: Value<'a>) -> bool {
@@ -143,8 +154,10 @@ impl<'a> Fields<'a> {
             "command" => self.command = value.text(),
             "exit_code" => self.exit_code = value.integer().and_then(|code| i32::try_from(code).ok()),
             "signal" => {
-                self.signal =
-                    value.integer().and_then(|n| i32::try_from(n).ok()).or(value.text().and_then(signal_number));
+                self.signal = value
+                    .integer()
+                    .and_then(|n| i32::try_from(n).ok())
+                    .or(value.text().and_then(|name| signal::number(name).or(name.parse().ok())));
             }
             "protocol_version" => self.revision = value.text(),
             "tool_count" => self.tool_count = value.integer().and_then(|count| u32::try_from(count).ok()),
@@ -293,7 +306,7 @@ impl<'a> Fields<'a> {
             path: self.path,
             method: self.method,
             status: self.status,
-            failed: self.error.is_some() && self.status.is_none(),
+            failed: self.error.is_some(),
             action: self.action,
             call: self.call(),
             phase: self.phase,
@@ -315,26 +328,6 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The number of a signal by its name, `SIGKILL` or `KILL` (Linux numbers).
-pub fn signal_number(name: &str) -> Option<i32> {
-    let name = name.strip_prefix("SIG").unwrap_or(name);
-    Some(match name {
-        "HUP" => 1,
-        "INT" => 2,
-        "QUIT" => 3,
-        "ILL" => 4,
-        "ABRT" => 6,
-        "BUS" => 7,
-        "FPE" => 8,
-        "KILL" => 9,
-        "SEGV" => 11,
-        "PIPE" => 13,
-        "ALRM" => 14,
-        "TERM" => 15,
-        _ => return name.parse().ok(),
-    })
-}
-
 /// Reads the pairs of a key=value text, from the first known key on. Returns `None` where there is no known key.
 ///
 /// Values end at white space; quoted values hold white space and backslash escapes; a value that starts with a bracket
@@ -354,10 +347,12 @@ pub fn parse_pairs<'a>(text: &'a str, record: &Record<'a>) -> Option<Fields<'a>>
 fn first_pair(text: &str) -> Option<&str> {
     let mut from = 0;
     while let Some(at) = text[from..].find('=').map(|at| from + at) {
-        let start = text[..at]
+        // No key is longer: what stands further back would be looked through again for every sign.
+        let near = text.floor_char_boundary(at.saturating_sub(LONGEST_KEY + 4));
+        let start = text[near..at]
             .rfind(|c: char| c.is_whitespace() || matches!(c, '[' | '(' | ',' | ';' | ':'))
-            .map_or(0, |before| before + text[before..].chars().next().map_or(1, char::len_utf8));
-        if KEYS.contains(&&text[start..at]) {
+            .map_or(near, |before| near + before + text[near + before..].chars().next().map_or(1, char::len_utf8));
+        if KEYS.contains(&&text[start..at]) && (start > near || near == 0) {
             return Some(&text[start..]);
         }
         from = at + 1;

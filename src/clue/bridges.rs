@@ -9,6 +9,7 @@ use crate::{
         StepDetail, Witness,
     },
     record::{Body, Sink},
+    signal,
 };
 
 /// Lines of supergateway and mcp-remote.
@@ -67,7 +68,7 @@ fn supergateway<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool
     ];
     if let Some(rest) = text.strip_prefix("Child exited: code=") {
         let code = scan::integer(rest).and_then(|code| i32::try_from(code).ok());
-        let signal = rest.split_once("signal=").and_then(|(_, rest)| signal(scan::word(rest)));
+        let signal = rest.split_once("signal=").and_then(|(_, rest)| signal::common_number(scan::word(rest)));
         let step = Step {
             event: PhaseEvent::Exited,
             phase: None,
@@ -136,21 +137,6 @@ fn answered<'a>(id: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
     };
     scan::push_as(Kind::Message(message), Some(Witness::Proxy), body, sink);
     true
-}
-
-/// The number of a signal, by its name.
-fn signal(name: &str) -> Option<i32> {
-    Some(match name {
-        "SIGHUP" => 1,
-        "SIGINT" => 2,
-        "SIGQUIT" => 3,
-        "SIGABRT" => 6,
-        "SIGKILL" => 9,
-        "SIGSEGV" => 11,
-        "SIGPIPE" => 13,
-        "SIGTERM" => 15,
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -80,6 +80,7 @@ fn access<'a>(text: &'a str, body: &Body<'a>, sink: &mut Sink<'a>) -> bool {
         failed: false,
         took: None,
         nameless: false,
+        probe: false,
     };
     let mut keys = body.keys;
     // HTTP+SSE carries its session in the query.

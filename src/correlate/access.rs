@@ -30,6 +30,7 @@ pub(super) struct AccessRow {
     pub(super) failed: bool,
     pub(super) took: Option<i64>,
     pub(super) nameless: bool,
+    pub(super) probe: bool,
 }
 
 /// [`Upstream`] without its lifetime.
@@ -77,6 +78,7 @@ impl Correlator {
             failed: access.failed,
             took: access.took,
             nameless: access.nameless,
+            probe: access.probe,
         };
         self.access.push(row);
     }
@@ -95,7 +97,7 @@ impl Correlator {
         for row in &rows {
             if self.is_endpoint(row, &paths) {
                 hops.extend((self.case.name(row.method) == "POST").then_some(*row));
-            } else if row.witness != Some(Witness::Server) {
+            } else if row.witness != Some(Witness::Server) && !row.probe {
                 let shared = ingress.contains(&super::source_index(row.mark.origin));
                 if !shared || self.may_be_an_effect(row) {
                     self.service_log(row, shared);

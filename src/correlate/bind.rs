@@ -188,6 +188,7 @@ impl Correlator {
                 self.was_open(*only, &contact) == Some(Was::Certainly)
                     && !calls.may_be_an_orphans(self, &contact)
                     && !calls.connected_anew(self, *only, &contact)
+                    && !calls.may_be_a_harmless_ones(self, &contact)
             }),
             _ => self.only_holding(&repeating, &contact),
         };

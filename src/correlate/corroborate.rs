@@ -56,7 +56,7 @@ impl Correlator {
     /// agree. Records without a time stand in order.
     fn may_be_one(&self, one: u32, two: u32, repeats: &Repeats) -> bool {
         let (first, other) = (&self.case.contacts[one as usize], &self.case.contacts[two as usize]);
-        let ends = [first, other].map(|contact| (contact.status, contact.failed));
+        let ends = [first, other].map(|contact| (contact.status, contact.failed && contact.status == 0));
         let agree = match ends {
             [(0, false), _] | [_, (0, false)] => true,
             [first, other] => first == other,

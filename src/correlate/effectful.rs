@@ -18,6 +18,10 @@ pub(super) struct Effectful {
     pub(super) received_in: FxHashSet<u32>,
     /// Those to the server.
     to_server: Vec<u32>,
+    /// The calls that have no effect and whose end is on record.
+    harmless: Vec<u32>,
+    /// The same by when they may have been open, on the clock of each source that was asked for.
+    harmless_windows: FxHashMap<u32, Windows>,
     /// Those by when they may have been open, on the clock of each source that was asked for.
     windows: FxHashMap<u32, Windows>,
     /// The same of those whose arguments nobody recorded, and that may call one target, or any.
@@ -40,6 +44,9 @@ impl Effectful {
             if is_effect_free(method) {
                 let begun = call.asked.filter(|_| method == "initialize");
                 effectful.handshakes.extend(begun.map(|mark| (call.strand, mark.origin, mark)));
+                if call.direction == Direction::ToServer && call.answered.is_some() {
+                    effectful.harmless.push(*index);
+                }
                 continue;
             }
             effectful.any = true;
@@ -63,6 +70,18 @@ impl Effectful {
         self.windows
             .entry(clock.0)
             .or_insert_with(|| Windows::new(calls.iter().map(|call| Some(correlator.open_on(clock, *call)?.span))))
+    }
+
+    /// Whether a contact may be of a call that has no effect by its class: a list may ask other services.
+    pub(super) fn may_be_a_harmless_ones(&mut self, correlator: &Correlator, contact: &Contact) -> bool {
+        let clock = contact.attempt.origin.source;
+        let calls = &self.harmless;
+        let windows = self
+            .harmless_windows
+            .entry(clock.0)
+            .or_insert_with(|| Windows::new(calls.iter().map(|call| Some(correlator.open_on(clock, *call)?.span))));
+        let at = correlator.case.placed(contact.attempt);
+        at.is_some_and(|at| windows.open_at(at.0, 0) != [None, None])
     }
 
     /// Whether a call whose arguments nobody recorded may have made a contact as well as the one whose arguments its body

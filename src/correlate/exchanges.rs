@@ -1,5 +1,7 @@
 //! HTTP exchanges: one entry is one POST, GET or DELETE with what its bodies held. Exchange before id.
 
+use rustc_hash::FxHashMap;
+
 use super::{
     AnswerFacts, AnswerKind, Author, Correlator, HttpFacts, Key, Mark, NONE, RpcId, Seen, StrandFact, Transport,
     accounts::BarePost, messages::args_key,
@@ -168,6 +170,10 @@ impl Correlator {
         witness: Witness,
     ) {
         let mut left: Vec<u32> = calls.to_vec();
+        let mut of_id: FxHashMap<RpcId, Vec<usize>> = FxHashMap::default();
+        for (place, call) in calls.iter().enumerate().rev() {
+            of_id.entry(self.case.calls[*call as usize].id).or_default().push(place);
+        }
         let mut strangers: Vec<Answer<'_>> = Vec::new();
         for rpc in exchange.answered {
             let Rpc::Answer(answer) = rpc else {
@@ -175,14 +181,14 @@ impl Correlator {
                 continue;
             };
             let id = answer.id.map_or(RpcId::Unknown, |id| self.rpc_id(id));
-            match left.iter().position(|call| self.case.calls[*call as usize].id == id) {
-                Some(at) => {
-                    let call = left.remove(at);
-                    self.http_answer(call, answer, exchange, witness, ended);
+            match of_id.get_mut(&id).and_then(Vec::pop) {
+                Some(place) => {
+                    self.http_answer(std::mem::replace(&mut left[place], NONE), answer, exchange, witness, ended);
                 }
                 None => strangers.push(*answer),
             }
         }
+        left.retain(|call| *call != NONE);
         // An answer to another request may come on this stream.
         if left.is_empty() || calls.len() > 1 {
             for answer in &strangers {
@@ -264,6 +270,8 @@ impl Correlator {
             AnswerKind::NotSent => Author::Client,
             // The head of an event stream shows that the POST was taken, not that the answer was made.
             AnswerKind::NotCaptured if exchange.content != ContentKind::EventStream => Author::Server,
+            // A page or plain text may be a portal's; broken JSON behind a success is the server's own.
+            AnswerKind::Malformed if exchange.content == ContentKind::Json => Author::Server,
             _ => Author::Unknown,
         };
         let facts = AnswerFacts { kind, author, wording: exchange.wording, ..AnswerFacts::default() };

@@ -385,7 +385,7 @@ pub struct Contact {
     pub status: u16,
     /// The remote refused to apply it.
     pub refused: bool,
-    /// The attempt has an error and no status.
+    /// Its record tells of an error, whatever its status is.
     pub failed: bool,
     /// What it is.
     pub kind: ContactKind,

@@ -375,6 +375,12 @@ impl Correlator {
         self.case.sightings.push(Sighting { seen, witness, mark, number, next: first });
     }
 
+    /// What the last further sighting of a call was.
+    fn last_seen(&self, call: u32) -> Option<Seen> {
+        let last = self.case.calls[call as usize].sightings;
+        self.case.sightings.get(last as usize).map(|row| row.seen)
+    }
+
     fn rpc_id(&mut self, id: Id<'_>) -> RpcId {
         match id {
             Id::Null => RpcId::Null,

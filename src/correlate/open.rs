@@ -27,6 +27,8 @@ pub(super) struct OpenCalls {
 #[derive(Debug, Default)]
 struct Conversation {
     open: VecDeque<Entry>,
+    /// One of them was opened again, behind later ones.
+    reopened: bool,
     /// All calls with an id, while they are few.
     known: Vec<Entry>,
     index: Option<Box<FxHashMap<(Direction, RpcId), Indexed>>>,
@@ -92,6 +94,7 @@ impl OpenCalls {
     /// Opens a call again that had been closed.
     pub(super) fn reopen(&mut self, strand: u32, sender: Direction, id: RpcId, call: u32) {
         let conversation = self.get_mut(strand);
+        conversation.reopened = true;
         conversation.open.push_back(Entry { sender, id, call });
         if let Some(index) = &mut conversation.index {
             index.entry((sender, id)).or_default().open.push(call);
@@ -101,8 +104,7 @@ impl OpenCalls {
     /// Closes a call.
     pub(super) fn close(&mut self, strand: u32, sender: Direction, id: RpcId, call: u32) {
         let conversation = self.get_mut(strand);
-        // Answers come mostly in order: the call is near the front of a short list.
-        if let Some(at) = conversation.open.iter().position(|entry| entry.call == call) {
+        if let Some(at) = conversation.place(call) {
             conversation.open.remove(at);
         }
         if let Some(indexed) = conversation.index.as_mut().and_then(|index| index.get_mut(&(sender, id))) {
@@ -160,6 +162,14 @@ impl OpenCalls {
 }
 
 impl Conversation {
+    /// Where a call stands among the open ones. They come in the order of their numbers but for those opened again.
+    fn place(&self, call: u32) -> Option<usize> {
+        if let Ok(at) = self.open.binary_search_by_key(&call, |entry| entry.call) {
+            return Some(at);
+        }
+        if self.reopened { self.open.iter().position(|entry| entry.call == call) } else { None }
+    }
+
     /// Says whether an older one had to make room.
     fn open(&mut self, entry: Entry) -> bool {
         let crowded = self.open.len() >= OPEN_LIMIT;

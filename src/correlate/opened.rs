@@ -46,13 +46,11 @@ impl Correlator {
             Some(at) => (at, at),
             None => self.place_on(clock, call.asked?)?,
         };
-        // What failed on the way back may have gone on.
+        // What failed on the way back may have gone on, but nothing says that it did.
         let done = !matches!(call.answer.kind, AnswerKind::HttpError | AnswerKind::StreamIncomplete);
-        let end = match own(&[Seen::Responded, Seen::Delivered]) {
-            Some(at) => Some((at, at)),
-            None => call.answered.filter(|_| done).and_then(|mark| self.place_on(clock, mark)),
-        };
-        let span = Span { call: index, from: first, to: end.map(|(_, last)| last) };
+        let told = own(&[Seen::Responded, Seen::Delivered]);
+        let end = told.map(|at| (at, at)).or_else(|| call.answered.and_then(|mark| self.place_on(clock, mark)));
+        let span = Span { call: index, from: first, to: end.filter(|_| done || told.is_some()).map(|(_, last)| last) };
         Some(Open { span, certain: (last, end.map(|(first, _)| first)) })
     }
 

@@ -51,7 +51,7 @@ fn place_zone(source: &mut SourceFacts, first: i64, last: i64, windows: &[(i64, 
     let mut best = (0, base);
     let mut alike = 0;
     for step in (0..=56).flat_map(|step: i64| if step == 0 { vec![0] } else { vec![step, -step] }) {
-        let shift = base + step * QUARTER;
+        let shift = base.saturating_add(step * QUARTER);
         let length = overlap(first.saturating_add(shift), last.saturating_add(shift), windows);
         if length > best.0 {
             best = (length, shift);
@@ -69,19 +69,20 @@ fn place_day(source: &mut SourceFacts, first: i64, last: i64, windows: &[(i64, i
     let near = |(from, to): &(i64, i64)| {
         let from = day_number(Timestamp(*from));
         // A window of several days holds every time of day more than once: its first days tell as much.
-        from - 1..=day_number(Timestamp(*to)).min(from + 7) + 1
+        from.saturating_sub(1)..=day_number(Timestamp(*to)).min(from.saturating_add(7)).saturating_add(1)
     };
     let days: BTreeSet<i64> = windows.iter().flat_map(near).collect();
-    let length = |day: i64| overlap(first.saturating_add(day * DAY), last.saturating_add(day * DAY), windows);
+    let start = |day: i64| day.saturating_mul(DAY);
+    let length = |day: i64| overlap(first.saturating_add(start(day)), last.saturating_add(start(day)), windows);
     let fitting: Vec<(i64, i64)> =
         days.into_iter().map(|day| (length(day), day)).filter(|(length, _)| *length > 0).collect();
     if let Some((_, day)) = fitting.iter().copied().rev().max_by_key(|(length, _)| *length) {
-        source.shift = day * DAY;
+        source.shift = start(day);
         // Several days are a guess: good enough to show, not to conclude from.
         source.aligned = fitting.len() == 1;
         return;
     }
-    let day = windows.first().map_or(0, |(from, _)| day_number(Timestamp(*from))) * DAY;
+    let day = start(windows.first().map_or(0, |(from, _)| day_number(Timestamp(*from))));
     place_zone(source, first, last, windows, day);
 }
 

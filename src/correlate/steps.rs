@@ -226,7 +226,10 @@ impl Correlator {
         let ends = matches!(step.event, PhaseEvent::Exited);
         if ends && !self.case.strands[strand as usize].wrapper {
             let witness = self.witness_of(event);
-            for call in self.open_calls(strand) {
+            // What was open at an earlier end has been told so, and all before it.
+            let told = |call: &u32| self.last_seen(*call) == Some(Seen::ProcessEnded);
+            let open: Vec<u32> = self.lane.open.all(strand).rev().take_while(|call| !told(call)).collect();
+            for call in open.into_iter().rev() {
                 self.sight(call, Seen::ProcessEnded, witness, mark, 0);
             }
         }

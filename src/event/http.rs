@@ -123,6 +123,8 @@ pub struct Access<'a> {
     pub took: Option<i64>,
     /// The line has a place for `Mcp-Session-Id`, and the request had none.
     pub nameless: bool,
+    /// A prober asked whether the service lives.
+    pub probe: bool,
 }
 
 /// What an access log, or a header of an answer, says about the next hop.

@@ -86,6 +86,7 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
         failed: line.incomplete || matches!(line.status, Some(0 | 499)),
         took: line.took.max(line.upstream_took),
         nameless: line.nameless,
+        probe: netloc::is_probe(line.method, target.path, line.agent),
     };
     let keys = Keys { session: line.keys.session.or_else(|| target.session()), ..line.keys };
     let proxied = line.upstream_addr.is_some() || line.upstream_status.is_some();
@@ -128,6 +129,7 @@ struct Line<'a> {
     pairs: Pairs,
     incomplete: bool,
     nameless: bool,
+    agent: &'a str,
     keys: Keys<'a>,
 }
 
@@ -185,8 +187,11 @@ impl<'a> Line<'a> {
     /// Members that are headers of the request or facts of its connection.
     fn header_member(&mut self, key: &str, value: Value<'a>) {
         match key.strip_prefix("http_").unwrap_or(key) {
-            "peer_port" | "peer" | "remote_addr" | "remote_ip" | "client_ip" | "client_addr" | "user-agent"
-            | "user_agent" | "ua" => self.marked = true,
+            "peer_port" | "peer" | "remote_addr" | "remote_ip" | "client_ip" | "client_addr" => self.marked = true,
+            "user-agent" | "user_agent" | "ua" => {
+                self.agent = value.text().unwrap_or("");
+                self.marked = true;
+            }
             "x-run-id" | "x_run_id" | "run_id" | "mcp_run_id" => self.keys.run = header(value),
             "mcp_session" | "mcp_session_id" | "mcp-session-id" | "Mcp-Session-Id" => {
                 self.keys.session = header(value);

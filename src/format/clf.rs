@@ -87,6 +87,7 @@ fn decode<'a>(record: &Record<'a>, sink: &mut Sink<'a>) -> bool {
             failed: matches!(line.status, 0 | 499),
             took,
             nameless: false,
+            probe: netloc::is_probe(method, target.path, line.agent),
         };
         event.witness = ingress.map(|_| Witness::Proxy);
         event.keys.session = target.session();
@@ -104,6 +105,8 @@ struct Line<'a> {
     at: Stamp,
     request: &'a str,
     status: u16,
+    /// As quoted.
+    agent: &'a str,
     /// What follows the agent.
     extras: &'a str,
 }
@@ -115,9 +118,11 @@ fn line(text: &str) -> Parsed<'_, Line<'_>> {
     let (client, text) = text.split_at(memchr::memchr(b'[', early).ok_or(NO_MATCH)?);
     let date = delimited(tag("["), date, tag("] "));
     let request = terminated(quoted, tag(" "));
-    let extras = opt(preceded((quoted, space, quoted, space), rest));
+    let extras = opt(preceded((quoted, space), (quoted, opt(preceded(space, rest)))));
     let (rest, (at, request, status, _, extras)) = (date, request, status, bytes, extras).parse(text)?;
-    Ok((rest, Line { host: host(client).ok_or(NO_MATCH)?, at, request, status, extras: extras.unwrap_or("") }))
+    let (agent, extras) = extras.unwrap_or(("", None));
+    let host = host(client).ok_or(NO_MATCH)?;
+    Ok((rest, Line { host, at, request, status, agent, extras: extras.unwrap_or("") }))
 }
 
 /// The virtual host before `host ident user `; empty where none is written.

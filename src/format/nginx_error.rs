@@ -160,6 +160,7 @@ impl<'a> Line<'a> {
             failed: true,
             took: None,
             nameless: false,
+            probe: false,
         }
     }
 }

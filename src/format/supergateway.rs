@@ -12,6 +12,7 @@ use crate::{
     inspect, jsonrpc,
     notice::NoticeKind,
     record::{Body, Record, Sink},
+    signal,
 };
 
 /// Console of supergateway.
@@ -209,26 +210,7 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
 fn exit(text: &str) -> StepDetail<'_> {
     let value = |key| text.split(", ").find_map(|pair| pair.trim().strip_prefix(key));
     let code = value("code=").and_then(|code| code.parse().ok());
-    StepDetail::Exit { code, signal: value("signal=").and_then(signal) }
-}
-
-/// Numbers of signals that are the same on Linux and macOS; the others stay unknown.
-fn signal(name: &str) -> Option<i32> {
-    Some(match name {
-        "SIGHUP" => 1,
-        "SIGINT" => 2,
-        "SIGQUIT" => 3,
-        "SIGILL" => 4,
-        "SIGTRAP" => 5,
-        "SIGABRT" => 6,
-        "SIGFPE" => 8,
-        "SIGKILL" => 9,
-        "SIGSEGV" => 11,
-        "SIGPIPE" => 13,
-        "SIGALRM" => 14,
-        "SIGTERM" => 15,
-        _ => return None,
-    })
+    StepDetail::Exit { code, signal: value("signal=").and_then(signal::common_number) }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ const ORDER: &[&str] = &[
     "frame",
     "launcher",
     "netloc",
+    "signal",
     "wording",
     "jsonrpc",
     "json",

@@ -34,7 +34,7 @@ impl Sight {
     pub(super) fn line(&mut self, event: &Event<'_>, process: u32, line: Syscall<'_>, out: &mut dyn FnMut(&Event<'_>)) {
         if let Some(stamp) = event.at {
             // Threads are written in order, so a clock that goes back was set, or lines are missing.
-            if self.last.is_some_and(|last| last.0 - stamp.at.0 > SECOND) {
+            if self.last.is_some_and(|last| last.0.saturating_sub(stamp.at.0) > SECOND) {
                 self.lost(event, process, "a clock that goes back", out);
             }
             self.last = Some(stamp.at);

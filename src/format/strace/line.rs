@@ -13,11 +13,11 @@ use nom::{
 
 use super::{
     super::grammar::{NO_MATCH, Parsed, before, space, stamp, word},
-    words::{arguments, name, signal},
+    words::{arguments, name},
 };
 use crate::{
     event::Call,
-    json,
+    json, signal,
     time::{self, Stamp},
 };
 
@@ -69,12 +69,12 @@ fn stamp_column(text: &str) -> Parsed<'_, Option<Stamp>> {
 fn mark(text: &str) -> Parsed<'_, Call<'_>> {
     let end = alt((
         map(preceded(tag("exited with "), map_res(word, str::parse)), Call::Exited),
-        map(preceded(tag("killed by "), word), |name| Call::Killed(signal(name))),
+        map(preceded(tag("killed by "), word), |name| Call::Killed(signal::number(name).unwrap_or(0))),
         value(Call::Other, tag("superseded by execve")),
     ));
     let stop = value(Call::Other, tag("stopped by SIG"));
     let name_of_signal = verify(word, |word: &str| word.starts_with("SIG"));
-    let delivery = map(terminated(name_of_signal, tag(" {")), |name| Call::Signal(signal(name)));
+    let delivery = map(terminated(name_of_signal, tag(" {")), |name| Call::Signal(signal::number(name).unwrap_or(0)));
     alt((preceded(tag("+++ "), end), preceded(tag("--- "), alt((stop, delivery))), resumed, unfinished)).parse(text)
 }
 

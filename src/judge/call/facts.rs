@@ -1,7 +1,7 @@
 //! What the rules ask about a call.
 
 use crate::{
-    correlate::{AnswerKind, Author, Call, Case, Contact, HttpFacts, Mark, Seen, Sighting, ToolFacts},
+    correlate::{AnswerKind, Author, Call, Case, Contact, HttpFacts, Mark, NONE, Seen, Sighting, ToolFacts},
     event::{Direction, PhaseEvent, Witness, is_effect_free},
     judge::{
         Evidence, RunFacts,
@@ -228,11 +228,15 @@ pub(in crate::judge) fn answer_is_servers(call: &Call) -> bool {
             | AnswerKind::ToolError
             | AnswerKind::Task
             | AnswerKind::InputRequired
-            | AnswerKind::InvalidResult
-            | AnswerKind::InvalidEnvelope => true,
+            | AnswerKind::InvalidResult => true,
             AnswerKind::Error => !matches!(call.answer.author, Author::Sdk | Author::Gateway | Author::Client),
             AnswerKind::NotCaptured => call.answer.author == Author::Server,
-            AnswerKind::Malformed => call.answer.author != Author::Gateway,
+            // Text behind a 200 is the server's only where something says so: portals and proxies answer with 200 too.
+            AnswerKind::Malformed | AnswerKind::InvalidEnvelope => match call.answer.author {
+                Author::Gateway => false,
+                Author::Server => true,
+                _ => call.http == NONE,
+            },
             AnswerKind::None | AnswerKind::HttpError | AnswerKind::StreamIncomplete | AnswerKind::NotSent => false,
         }
 }

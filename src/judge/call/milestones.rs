@@ -5,7 +5,7 @@ use super::{
     told::role_of,
 };
 use crate::{
-    correlate::{AnswerKind, Call, Contact, Mark, Seen},
+    correlate::{AnswerKind, Call, Case, Contact, Mark, Seen},
     event::Witness,
     judge::{Evidence, Outcome, policy::Effect, retry},
 };
@@ -102,23 +102,26 @@ pub(in crate::judge) fn milestones(facts: &CallFacts<'_>, outcome: Outcome) -> M
 pub(super) fn grounds(facts: &CallFacts<'_>, outcome: Outcome) -> Grounds {
     let refused = retry::refused_before_dispatch(facts, outcome);
     let dispatched = dispatched(facts, outcome, refused);
-    let acked = acked(facts);
+    let acked = acked(facts).filter(|_| refused || dispatched.is_some() || !facts.call.answer.foreign_id);
+    // Whoever answered had the request; only a refusal comes from before the tool.
+    let reached = dispatched.clone().or_else(|| acked.clone().filter(|_| !refused));
     let unsent = facts.not_sent();
     let seen = facts.seen.iter().find(|row| matches!(row.seen, Seen::Sent | Seen::Resent | Seen::Received));
     let sent = seen.map(|row| Evidence::seen(role_of(row), row.mark));
     let sent = sent.or_else(|| dispatched.clone()).or_else(|| acked.clone());
     let sent = sent.filter(|_| dispatched.is_some() || unsent.is_none());
-    let applied = facts.attempts().find(|contact| applied(contact));
+    let applied = facts.attempts().find(|contact| applied(facts.case, contact));
     let applied = applied.map(|contact| {
         Evidence::seen("shows the success of a contact with the outside", contact.result.unwrap_or(contact.attempt))
     });
+    let contact = answered_contact(facts);
     let refusal = refused.then(|| Evidence::seen("shows that it was refused before it was dispatched", end(facts)));
     let unreached = unsent.clone().or(refusal);
     let idle = retry::nothing_done(facts, outcome)
         .then(|| Evidence::seen("shows the end of a call in whose time nothing was done", end(facts)));
     Grounds {
         sent: Ground { proven: sent, excluded: unsent.clone() },
-        reached: Ground { proven: dispatched.clone().or_else(|| applied.clone()), excluded: unreached.clone() },
+        reached: Ground { proven: reached.or(contact), excluded: unreached.clone() },
         effected: Ground { proven: applied, excluded: unreached.filter(|_| dispatched.is_none()).or(idle) },
         acked: Ground { proven: acked, excluded: unsent },
     }
@@ -179,9 +182,24 @@ fn at_the_door(call: &Call) -> bool {
     call.answer.has_code && matches!(call.answer.code, -32020 | -32022)
 }
 
-/// An external result that shows application: a success status to a request that writes.
-fn applied(contact: &Contact) -> bool {
-    contact.result.is_some() && (200..300).contains(&contact.status) && !contact.refused
+/// An external result that shows application: a success status to a request that writes, and no error beside it. 202
+/// says that nothing is done yet, 207 that the body tells what was.
+fn applied(case: &Case, contact: &Contact) -> bool {
+    contact.result.is_some()
+        && (200..300).contains(&contact.status)
+        && !matches!(contact.status, 202 | 207)
+        && !contact.refused
+        && !contact.failed
+        && retry::writes(case, contact)
+}
+
+/// A contact of the call that the outside answered with a success: whoever made it had the request.
+fn answered_contact(facts: &CallFacts<'_>) -> Option<Evidence> {
+    let succeeded =
+        |contact: &&&Contact| contact.result.is_some() && (200..300).contains(&contact.status) && !contact.refused;
+    let contact = facts.attempts().find(succeeded)?;
+    let mark = contact.result.unwrap_or(contact.attempt);
+    Some(Evidence::seen("shows the success of a contact with the outside", mark))
 }
 
 /// By the word of the operator, every success of the tool is an effect.
@@ -198,7 +216,40 @@ pub(super) fn effects(facts: &CallFacts<'_>, milestones: &Milestones) -> (u32, u
     let posts = facts.http.map_or(1, |http| u32::from(http.posts.max(1)));
     let hidden = facts.seen.iter().filter(|row| matches!(row.seen, Seen::HiddenRetry | Seen::ForwardedAgain)).count();
     let hi = posts + u32::try_from(hidden).unwrap_or(0);
-    let wrote = || facts.attempts().any(|contact| applied(contact) && retry::writes(facts.case, contact));
-    let lo = succeeded_with_effect(facts) || milestones.effected == Truth::True && wrote();
+    let lo = succeeded_with_effect(facts) || milestones.effected == Truth::True;
     (u32::from(lo), hi)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::{Truth, testing::judged};
+
+    /// Executions of a call that made one contact, and its milestones `reached` and `effected`.
+    fn of_contact(method: &str, result: &str) -> ((u32, u32), Truth, Truth) {
+        let line = |rest: &str| {
+            format!(
+                r#"{{"run_id":"r","server_name":"acme","phase":"execution","at":"2026-07-22T14:00:01.000Z","request_id":5,"tool":"pay",{rest}}}"#
+            )
+        };
+        let attempt = format!(r#""event":"external_attempt","host":"bank","action_id":"a","method":"{method}""#);
+        let result = format!(r#""event":"external_result","host":"bank","action_id":"a",{result}"#);
+        let lines = [line(r#""event":"tool_call_received","arguments":{"n":5}"#), line(&attempt), line(&result)];
+        let (_, verdicts) = judged(&[&lines.join("\n")]);
+        let call = verdicts.calls.values().next().expect("a call without an answer");
+        (call.effects, call.milestones.reached, call.milestones.effected)
+    }
+
+    #[test]
+    fn only_a_write_that_was_applied_is_an_effect() {
+        assert_eq!(of_contact("POST", r#""status":201"#), ((1, 1), Truth::True, Truth::True));
+        for (method, result) in [
+            ("GET", r#""status":200"#),
+            ("HEAD", r#""status":200"#),
+            ("POST", r#""status":202"#),
+            ("POST", r#""status":207"#),
+            ("POST", r#""status":200,"error":"errors: rejected""#),
+        ] {
+            assert_eq!(of_contact(method, result), ((0, 1), Truth::True, Truth::None), "{method} {result}");
+        }
+    }
 }

@@ -97,8 +97,11 @@ pub(super) fn limit(facts: &CallFacts<'_>) -> Option<&'static str> {
     let end = given_up.map(|row| row.mark).or(failed)?;
     let asked = facts.call.asked?;
     let (from, to) = (facts.case.placed(asked)?.0, facts.case.placed(end)?.0);
-    let took = (to - from) / crate::time::MILLISECOND;
-    LIMITS.iter().find(|(seconds, _)| (took - seconds * 1000).abs() <= seconds * 10).map(|(_, name)| *name)
+    let took = to.saturating_sub(from) / crate::time::MILLISECOND;
+    LIMITS
+        .iter()
+        .find(|(seconds, _)| took.abs_diff(seconds * 1000) <= seconds.unsigned_abs() * 10)
+        .map(|(_, name)| *name)
 }
 
 /// The records that show a call, in causal order.

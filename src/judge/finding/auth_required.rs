@@ -21,9 +21,12 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
     let mut groups = Groups::default();
     let mut lasting = std::collections::BTreeSet::new();
     let mut challenged = std::collections::BTreeSet::new();
+    let mut statuses: std::collections::BTreeMap<u32, std::collections::BTreeSet<u16>> =
+        std::collections::BTreeMap::new();
     for (index, call) in scene.calls() {
         let Some(status) = refusal(scene.case, call) else { continue };
         let Some(mark) = call.answered else { continue };
+        statuses.entry(call.run).or_default().insert(status);
         if !handshake_followed(scene, call) {
             lasting.insert(call.run);
         }
@@ -33,7 +36,8 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
         }
     }
     for (run, tally) in groups {
-        let status = tally.call().and_then(|call| refusal(scene.case, &scene.case.calls[call as usize])).unwrap_or(401);
+        let given: Vec<String> = statuses.get(&run).into_iter().flatten().map(u16::to_string).collect();
+        let status = given.join(" or ");
         let challenge = if challenged.contains(&run) { ", with a challenge that tells how to get it" } else { "" };
         let claim = format!(
             "{} refused with HTTP {status} for want of an authorization{challenge}.",

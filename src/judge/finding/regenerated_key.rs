@@ -42,11 +42,11 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
             continue;
         }
         let claim = format!(
-            "{} of {} differ from a failed one in nothing but the idempotency key.",
+            "{} of {} {} from a failed one in nothing but the idempotency key.",
             count(tally.count(), "call", "calls"),
-            scene.first_of(&tally)
+            scene.first_of(&tally),
+            if tally.count() == 1 { "differs" } else { "differ" }
         );
-        let claim = claim.replacen(" differ ", if tally.count() == 1 { " differs " } else { " differ " }, 1);
         out.push(tally.finding(&RULE, Confidence::Medium, claim, run));
     }
 }

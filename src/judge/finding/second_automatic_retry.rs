@@ -31,7 +31,7 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
         let Some(last) = chain.last().copied() else { continue };
         let call = &scene.case.calls[last as usize];
         let tally = groups.add_call(call.run, last, "shows the last attempt", scene.case.place(call));
-        for attempt in chain.iter().take(3) {
+        for attempt in chain[..chain.len() - 1].iter().take(3) {
             tally.also("shows a failed attempt", scene.case.place(&scene.case.calls[*attempt as usize]));
         }
         let confidence = if timed { Confidence::Medium } else { Confidence::Low };

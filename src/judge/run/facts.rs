@@ -8,6 +8,7 @@ use crate::{
     event::{Direction, PhaseEvent, ReachSource, RemarkKind, SpawnFailure, TroubleKind, Witness},
     judge::{CallFacts, Evidence, Opinion, call, coverage, policy::Terms, restart},
     symbol::Symbol,
+    time::SECOND,
 };
 use std::{collections::BTreeMap, sync::OnceLock};
 
@@ -74,6 +75,7 @@ pub struct RunFacts<'c> {
     signs: OnceLock<Signs>,
     served: OnceLock<Served>,
     list_is_whole: OnceLock<bool>,
+    breaks: OnceLock<Vec<(Mark, Mark)>>,
 }
 
 impl<'c> RunFacts<'c> {
@@ -108,6 +110,7 @@ impl<'c> RunFacts<'c> {
             signs: OnceLock::new(),
             served: OnceLock::new(),
             list_is_whole: OnceLock::new(),
+            breaks: OnceLock::new(),
         };
         facts.read_events();
         facts.forget_other_programs();
@@ -311,7 +314,14 @@ impl<'c> RunFacts<'c> {
         };
         let Some(asked) = facts.call.asked else { return false };
         let same = |mark: Mark| mark.origin.source == exit.mark.origin.source;
-        let after = if same(asked) { asked.origin < exit.mark.origin } else { true };
+        // Between two sources only times that exclude it tell.
+        let late = || {
+            self.case
+                .placed(asked)
+                .zip(self.case.placed(exit.mark))
+                .is_some_and(|(asked, exit)| asked.0 > exit.0.saturating_add(SECOND))
+        };
+        let after = if same(asked) { asked.origin < exit.mark.origin } else { !late() };
         let given_up = self.stopped_by_client.is_some_and(|stop| !same(stop) || stop.origin < exit.mark.origin)
             || facts.has(Seen::TimedOut)
             || facts.has(Seen::Cancelled);
@@ -322,6 +332,11 @@ impl<'c> RunFacts<'c> {
     /// process is not on record.
     pub(in crate::judge) fn broke_down(&self, facts: &CallFacts<'_>) -> Option<(Mark, Mark)> {
         super::lives::broke_down(self, facts)
+    }
+
+    /// The crashes of the server that the end of its pipe follows.
+    pub(super) fn breaks(&self) -> &[(Mark, Mark)] {
+        self.breaks.get_or_init(|| super::lives::breaks(self))
     }
 
     /// The record that shows that the process could not be created, where nothing shows a life of this run.

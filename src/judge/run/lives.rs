@@ -5,7 +5,7 @@
 use super::RunFacts;
 use crate::{
     correlate::{Mark, Seen, Strand, StrandEvent, StrandFact},
-    event::{RemarkKind, TroubleKind, Witness},
+    event::{Origin, RemarkKind, TroubleKind, Witness},
     judge::CallFacts,
     time::Timestamp,
 };
@@ -16,19 +16,41 @@ pub(super) fn broke_down(facts: &RunFacts<'_>, call: &CallFacts<'_>) -> Option<(
     if facts.exited.is_some() || call.has(Seen::TimedOut) || call.has(Seen::Cancelled) {
         return None;
     }
-    let behind =
-        |earlier: Mark, later: Mark| earlier.origin.source == later.origin.source && earlier.origin < later.origin;
+    let breaks = facts.breaks();
+    let behind = call.seen.iter().filter_map(|row| next(breaks, |(crash, _)| crash.origin, row.mark));
+    behind.min_by_key(|(crash, _)| crash.origin)
+}
+
+/// The crashes of the server that the end of its pipe follows, in order, with that end.
+pub(super) fn breaks(facts: &RunFacts<'_>) -> Vec<(Mark, Mark)> {
     let closed = |event: &&StrandEvent| {
         let of_server = event.name.is_some_and(|name| facts.case.name(name) == "server");
         event.what == StrandFact::Remark(RemarkKind::PipeClosed) && of_server
     };
-    let events = || facts.strands.iter().flat_map(|strand| &strand.events);
-    facts.troubles.iter().filter(|(kind, ..)| *kind != TroubleKind::BrokenPipe).find_map(|(_, crash, _)| {
-        let open = call.seen.iter().any(|row| behind(row.mark, *crash));
-        let end = events().filter(closed).find(|event| behind(*crash, event.mark))?;
-        let stopped = facts.stopped_by_client.is_some_and(|stop| !behind(end.mark, stop));
-        (open && !stopped).then_some((*crash, end.mark))
-    })
+    let events = facts.strands.iter().flat_map(|strand| &strand.events);
+    let mut ends: Vec<Mark> = events.filter(closed).map(|event| event.mark).collect();
+    ends.sort_unstable_by_key(|mark| mark.origin);
+    let crashes = facts.troubles.iter().filter(|(kind, ..)| *kind != TroubleKind::BrokenPipe);
+    let mut breaks: Vec<(Mark, Mark)> = crashes
+        .filter_map(|(_, crash, _)| {
+            let end = next(&ends, |end| end.origin, *crash)?;
+            let stopped = facts.stopped_by_client.is_some_and(|stop| !behind(end, stop));
+            (!stopped).then_some((*crash, end))
+        })
+        .collect();
+    breaks.sort_unstable_by_key(|(crash, _)| crash.origin);
+    breaks
+}
+
+/// The first of some records, in order, that stands behind a place in its source.
+fn next<T: Copy>(sorted: &[T], origin: impl Fn(&T) -> Origin, place: Mark) -> Option<T> {
+    let at = sorted.partition_point(|row| origin(row) <= place.origin);
+    sorted.get(at).copied().filter(|row| origin(row).source == place.origin.source)
+}
+
+/// Whether one record stands behind another one in its source.
+fn behind(earlier: Mark, later: Mark) -> bool {
+    earlier.origin.source == later.origin.source && earlier.origin < later.origin
 }
 
 /// How many processes of the server began when another one of them had ended. Processes that lived side by side are

@@ -145,7 +145,8 @@ fn handshake_stop(facts: &RunFacts<'_>, received: bool, mark: Mark) -> Stop {
     let discover = facts.initialize.is_none();
     if facts.polluted_handshake() {
         let name = match (discover, received) {
-            (true, _) => "discover_received_no_response",
+            (true, true) => "discover_received_no_response",
+            (true, false) => "discover_sent_not_received",
             (false, true) => "initialize_received_no_response",
             (false, false) => "initialize_sent_not_received",
         };

@@ -30,12 +30,14 @@ pub(in crate::report) struct FindingRow {
 /// The findings that are shown, most severe first.
 pub(super) fn findings(desk: &Desk<'_, '_>) -> Rows<FindingRow> {
     let mut groups: Vec<(usize, u64)> = Vec::new();
-    let mut known: FxHashMap<(String, Severity, bool, Option<usize>), usize> = FxHashMap::default();
+    let mut known: FxHashMap<(String, &str, Severity, bool, Option<usize>), usize> = FxHashMap::default();
     let findings = &desk.report.verdicts.findings;
     for (index, finding) in findings.iter().enumerate().filter(|(_, finding)| desk.selected.finding(finding)) {
         // What is about no run is about a file: no two are alike.
         let alone = finding.run.is_none().then_some(index);
-        let key = (wire::fingerprint(desk.report, finding), finding.severity, finding.call.is_some(), alone);
+        // Equal but for a number is not equal: what one row says holds for each of them.
+        let key =
+            (wire::fingerprint(desk.report, finding), &*finding.claim, finding.severity, finding.call.is_some(), alone);
         let slot = *known.entry(key).or_insert(groups.len());
         match groups.get_mut(slot) {
             Some(group) => group.1 += 1,

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Basis, Contact, ContactKind, Correlator, Mark, NONE, reach};
+use super::{Basis, Contact, ContactKind, Correlator, Mark, NONE, reach, traces::Context};
 use crate::{
     event::{Pairs, ReachSource, ReachStage, Upstream, Witness},
     symbol::Symbol,
@@ -30,6 +30,7 @@ pub(super) struct AccessRow {
     pub(super) failed: bool,
     pub(super) took: Option<i64>,
     pub(super) nameless: bool,
+    pub(super) context: Option<Context>,
 }
 
 /// [`Upstream`] without its lifetime.

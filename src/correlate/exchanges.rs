@@ -2,7 +2,7 @@
 
 use super::{
     AnswerFacts, AnswerKind, Author, Correlator, HttpFacts, Key, Mark, NONE, RpcId, Seen, StrandFact, Transport,
-    access::AccessRow, accounts::BarePost, messages::args_key,
+    access::AccessRow, accounts::BarePost, messages::args_key, traces::Context,
 };
 use crate::{
     event::{
@@ -37,6 +37,9 @@ impl Correlator {
         }
         let calls: Vec<u32> =
             requests.iter().map(|request| self.post(strand, exchange, request, session, witness, mark)).collect();
+        for call in &calls {
+            self.note_trace(*call, event.keys.trace);
+        }
         if calls.is_empty() {
             if exchange.method == "POST" {
                 let status = u16::try_from(exchange.status).unwrap_or(0);
@@ -349,7 +352,9 @@ impl Correlator {
             failed: access.failed,
             took: access.took,
             nameless: access.nameless,
+            context: Context::of(event.keys.trace),
         };
+        self.note_contact_trace(mark.origin, &event.keys);
         self.access.push(row);
     }
 }

@@ -100,6 +100,7 @@ mod tests {
             shape: Some(shape),
             shift: 0,
             aligned: false,
+            stepped: None,
             events: 0,
             lossy: false,
             secrets: 0,

@@ -88,6 +88,7 @@ impl Correlator {
             pid: event.keys.pid.unwrap_or(0),
             own: false,
         };
+        self.note_contact_trace(mark.origin, &event.keys);
         self.case.contacts.push(contact);
         index
     }

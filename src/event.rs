@@ -115,7 +115,8 @@ pub struct Keys<'a> {
     pub client: Option<&'a str>,
     /// `Mcp-Session-Id`, or the session id of HTTP+SSE.
     pub session: Option<&'a str>,
-    /// W3C trace id, 32 hexadecimal digits in lower case.
+    /// W3C trace id, 32 hexadecimal digits in lower case. Where the record names the span that a request was sent in,
+    /// a `-` and its 16 digits follow.
     pub trace: Option<&'a str>,
     /// The process that wrote the record, or that it is about.
     pub pid: Option<u32>,

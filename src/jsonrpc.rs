@@ -8,7 +8,7 @@ mod canonical;
 mod params;
 
 pub use canonical::{Canonical, canonical, digest_text, key_at};
-pub use params::trace_id;
+pub use params::trace_context;
 
 use std::{cell::Cell, fmt, ops::BitOr};
 

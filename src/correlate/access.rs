@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Basis, Contact, ContactKind, Correlator, Mark, NONE, reach};
+use super::{Basis, Contact, ContactKind, Correlator, Mark, NONE, reach, traces::Context};
 use crate::{
     event::{Access, Event, Pairs, ReachSource, ReachStage, Upstream, Witness},
     symbol::Symbol,
@@ -31,6 +31,7 @@ pub(super) struct AccessRow {
     pub(super) took: Option<i64>,
     pub(super) nameless: bool,
     pub(super) probe: bool,
+    pub(super) context: Option<Context>,
 }
 
 /// [`Upstream`] without its lifetime.
@@ -79,7 +80,9 @@ impl Correlator {
             took: access.took,
             nameless: access.nameless,
             probe: access.probe,
+            context: Context::of(event.keys.trace),
         };
+        self.note_contact_trace(mark.origin, &event.keys);
         self.access.push(row);
     }
 

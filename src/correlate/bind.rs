@@ -20,6 +20,7 @@ pub(super) const NEAR: i64 = 50 * MILLISECOND;
 impl Correlator {
     pub(super) fn bind(&mut self) {
         self.drop_foreign_contacts();
+        self.bind_by_trace();
         let mut of_run: Vec<Vec<u32>> = vec![Vec::new(); self.case.runs.len()];
         let of_id = self.runs_of_ids();
         let repeats = Repeats::new(&self.case.calls, &self.case.contacts);
@@ -192,6 +193,7 @@ impl Correlator {
             }),
             _ => self.only_holding(&repeating, &contact),
         };
+        let chosen = chosen.filter(|call| self.traces.allow(&contact, *call));
         let slot = &mut self.case.contacts[index as usize];
         if let Some(call) = chosen {
             slot.call = call;

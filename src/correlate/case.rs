@@ -128,8 +128,18 @@ impl Case {
         self.contacts_of.get(&call).into_iter().flatten().map(|index| &self.contacts[*index as usize])
     }
 
-    /// An instant, placed: recorded time plus the shift of its source.
+    /// Whether the clock of a record's source was not seen to be set while it was written.
+    pub fn is_steady(&self, mark: Mark) -> bool {
+        self.sources[mark.origin.source.0 as usize].stepped.is_none()
+    }
+
+    /// An instant, placed: recorded time plus the shift of its source. A clock that was set orders nothing.
     pub fn placed(&self, mark: Mark) -> Option<Timestamp> {
+        self.shown(mark).filter(|_| self.is_steady(mark))
+    }
+
+    /// The same to be read, not to be compared.
+    pub fn shown(&self, mark: Mark) -> Option<Timestamp> {
         let source = &self.sources[mark.origin.source.0 as usize];
         mark.at.map(|at| Timestamp(at.0.saturating_add(source.shift)))
     }
@@ -137,7 +147,7 @@ impl Case {
     /// Whether the stamps of a record's source are of a known zone, or were placed beside others.
     pub fn has_common_clock(&self, mark: Mark) -> bool {
         let source = &self.sources[mark.origin.source.0 as usize];
-        source.shape.is_some() && source.shape == self.clock || source.aligned
+        source.stepped.is_none() && (source.shape.is_some() && source.shape == self.clock || source.aligned)
     }
 
     /// An instant, placed, where it can be compared with those of other sources.

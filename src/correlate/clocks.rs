@@ -3,9 +3,11 @@
 //! A request is sent before it is received, and answered before its answer is delivered: each call that two sources
 //! recorded bounds what one clock shows more than the other. Stamps are never altered.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
-use super::{AnswerKind, Correlator, Mark, RpcId, SourceFacts};
+use super::{AnswerKind, Correlator, Mark, Pace, RpcId, SourceFacts, Strand, pace::Samples};
 use crate::{
     event::{SourceId, Witness},
     symbol::Symbol,
@@ -63,6 +65,8 @@ pub struct Clocks {
     between: FxHashMap<(u32, u32), Offset>,
     /// The sources that each is compared with.
     near: FxHashMap<u32, Vec<u32>>,
+    /// Pairs whose difference changed: nothing is known of them.
+    paces: BTreeMap<(u32, u32), Pace>,
 }
 
 /// Sources through which two others are compared.
@@ -71,9 +75,17 @@ const THROUGH: usize = 16;
 impl Clocks {
     /// What the clock of `two` shows more than the clock of `one`.
     pub fn offset(&self, one: SourceId, two: SourceId) -> Offset {
+        if self.paces.contains_key(&(one.0.min(two.0), one.0.max(two.0))) {
+            return Offset::ANY;
+        }
         let Some(known) = self.known(one.0, two.0) else { return Offset::UNKNOWN };
         let likely = known.meets(Offset::UNKNOWN);
         if likely.low <= likely.high { likely } else { known }
+    }
+
+    /// Pairs of clocks whose difference changed.
+    pub fn paces(&self) -> impl Iterator<Item = &Pace> {
+        self.paces.values()
     }
 
     /// Whether calls in common show how far two clocks are apart.
@@ -147,6 +159,9 @@ struct Times {
 /// So many calls, one after the other, must lie in one another.
 const IN_STEP: usize = 3;
 
+/// What calls show of pairs of clocks, and the last call of each.
+type Paces = FxHashMap<(u32, u32), (Samples, [Mark; 2])>;
+
 /// A conversation that is compared with at most so many others of its run.
 const COMPARED: usize = 8;
 
@@ -154,20 +169,29 @@ impl Correlator {
     /// Compares the clocks of the sources of each run, by the calls that their ids show to be the same.
     pub(super) fn compare_clocks(&mut self) {
         let mut clocks = Clocks::default();
+        let mut samples = Paces::default();
         for run in &self.case.runs {
             let with_calls = run.strands.iter().copied().filter(|at| self.case.strands[*at as usize].has_calls());
             let strands: Vec<u32> = with_calls.collect();
             for (at, one) in strands.iter().enumerate() {
                 for two in strands[at + 1..].iter().take(COMPARED) {
-                    self.compare(*one, *two, &mut clocks);
+                    self.compare(*one, *two, &mut clocks, &mut samples);
                 }
+            }
+        }
+        // What no one difference fits is drift, or a clock that was set.
+        let apart = clocks.between.iter().filter(|(_, offset)| offset.low > offset.high).map(|(pair, _)| *pair);
+        let apart: Vec<(u32, u32)> = apart.collect();
+        for pair in apart {
+            if let Some((samples, marks)) = samples.remove(&pair) {
+                clocks.paces.insert(pair, Pace { rate: samples.rate(), marks });
             }
         }
         clocks.settle();
         self.case.clocks = clocks;
     }
 
-    fn compare(&self, one: u32, two: u32, clocks: &mut Clocks) {
+    fn compare(&self, one: u32, two: u32, clocks: &mut Clocks, samples: &mut Paces) {
         let (first, second) = (&self.case.strands[one as usize], &self.case.strands[two as usize]);
         if first.source == second.source {
             return;
@@ -179,6 +203,17 @@ impl Correlator {
             of_id.entry((facts.id, facts.method)).and_modify(|known| *known = None).or_insert(Some(*call));
         }
         let margin = self.margin(first.source, second.source);
+        let traced = self.traced_pairs(first, second);
+        for (call, other) in &traced {
+            if let Some(offset) = self.bounds(*call, *other, margin) {
+                clocks.learn(first.source, second.source, offset);
+                self.sample(*call, *other, offset, samples);
+            }
+        }
+        // Behind a gateway that numbers requests anew, equal ids are chance.
+        if traced.iter().any(|(one, two)| self.renumbered(*one, *two)) {
+            return;
+        }
         for call in &first.calls {
             let facts = &self.case.calls[*call as usize];
             if matches!(facts.id, RpcId::Unknown | RpcId::Null) {
@@ -189,8 +224,36 @@ impl Correlator {
                 && let Some(offset) = self.bounds(*call, other, margin)
             {
                 clocks.learn(first.source, second.source, offset);
+                self.sample(*call, other, offset, samples);
             }
         }
+    }
+
+    /// Keeps what a call shows, by the pair of its sources.
+    fn sample(&self, one: u32, two: u32, offset: Offset, samples: &mut Paces) {
+        let mark = |call: u32| self.case.place(&self.case.calls[call as usize]);
+        let (one, two, offset) = match (mark(one), mark(two)) {
+            (one, two) if one.origin.source < two.origin.source => (one, two, offset),
+            (one, two) => (two, one, offset.turned()),
+        };
+        let known = offset.low > Offset::ANY.low && offset.high < Offset::ANY.high;
+        if let Some(at) = self.case.placed(one).filter(|_| known) {
+            let pair = (one.origin.source.0, two.origin.source.0);
+            let entry = samples.entry(pair).or_insert((Samples::default(), [one, two]));
+            entry.0.add(at.0, offset);
+            entry.1 = [one, two];
+        }
+    }
+
+    /// The calls of two conversations that their trace contexts show to be the same.
+    fn traced_pairs(&self, first: &Strand, second: &Strand) -> Vec<(u32, u32)> {
+        let of = |call: &u32| {
+            let (others, sure) = self.traces.with(*call)?;
+            let mut same = others.iter().filter(|other| second.calls.binary_search(other).is_ok());
+            let only = same.next().filter(|other| sure && self.same_request(*call, **other))?;
+            self.ends_agree(*call, *only).then_some((*call, *only))
+        };
+        first.calls.iter().filter_map(of).collect()
     }
 
     /// What one call shows of the clocks of two sources that recorded it, give or take a margin.

@@ -44,6 +44,9 @@ impl Correlator {
         }
         let calls: Vec<u32> =
             requests.iter().map(|request| self.post(strand, exchange, request, session, witness, mark)).collect();
+        for call in &calls {
+            self.note_trace(*call, event.keys.trace);
+        }
         if calls.is_empty() {
             if exchange.method == "POST" {
                 let status = u16::try_from(exchange.status).unwrap_or(0);

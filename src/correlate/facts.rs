@@ -663,6 +663,8 @@ pub struct SourceFacts {
     pub shift: i64,
     /// The shift was found by comparing with other sources.
     pub aligned: bool,
+    /// Two records of one writer, the later one with an earlier time: its clock was set. The first such place.
+    pub stepped: Option<(Mark, Mark)>,
     /// Events.
     pub events: u64,
     /// Data was lost while reading: absence is no evidence.

@@ -113,7 +113,7 @@ impl Correlator {
     }
 
     /// Whether two requests may be one that was recorded twice: stamps that both have agree.
-    fn at_one_time(&self, a: u32, b: u32) -> bool {
+    pub(super) fn at_one_time(&self, a: u32, b: u32) -> bool {
         let at = |call: u32| self.case.placed(self.case.calls[call as usize].asked?);
         match (at(a), at(b)) {
             (Some(a), Some(b)) => a.0.abs_diff(b.0) <= SAME_EXCHANGE,

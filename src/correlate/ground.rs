@@ -44,6 +44,12 @@ impl Ground {
         }
     }
 
+    /// Whether a call is on the ground and a source has not seen it.
+    pub(super) fn awaits(&self, key: (Direction, Symbol), call: u32, source: u32) -> bool {
+        let known = self.places.get(&call).and_then(|place| self.shelves.get(&key)?.calls.get(*place));
+        known.is_some_and(|known| known.call == call && !known.sources.contains(&source))
+    }
+
     /// The calls that a source has not seen and whose ids may be one of these, in the order in which they came. An id
     /// that was not recorded may be any.
     pub(super) fn candidates(&self, key: (Direction, Symbol), ids: [Option<RpcId>; 2], source: u32) -> Vec<u32> {

@@ -1,15 +1,20 @@
 //! Lines of a hop in front of the server: which exchange each of them is about. A line names no request; it joins one by
 //! session, status and place, or none.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    Call, Correlator, Mark, Seen,
+    Call, Correlator, Mark, NONE, Seen,
     access::{AccessRow, UpstreamRow},
     accounts::PostRow,
     bind::{NEAR, SLACK},
+    traces::Context,
 };
-use crate::{event::Witness, symbol::Symbol, time::MILLISECOND};
+use crate::{
+    event::{Origin, Witness},
+    symbol::Symbol,
+    time::MILLISECOND,
+};
 
 /// Exchanges on record, by status and session.
 type Shelves = FxHashMap<(u16, Option<Symbol>), Vec<u32>>;
@@ -24,11 +29,13 @@ impl Correlator {
     /// Joins the lines of hops to the POSTs they can only be about.
     pub(super) fn join_hops(&mut self, rows: &[AccessRow]) {
         let mut groups: FxHashMap<Group, Vec<&AccessRow>> = FxHashMap::default();
+        let named = self.named_by_trace(rows);
+        let taken: FxHashSet<u32> = named.values().copied().collect();
         for row in rows {
             if !matches!(row.upstream, UpstreamRow::None | UpstreamRow::ConnectFailed) {
                 self.post_rows.push(PostRow { session: row.session, ..PostRow::new(row.mark, row.status) });
             }
-            if row.upstream != UpstreamRow::Untold {
+            if row.upstream != UpstreamRow::Untold && !named.contains_key(&row.mark.origin) {
                 let group = (row.mark.origin.source.0, row.status, row.session, row.nameless);
                 groups.entry(group).or_default().push(row);
             }
@@ -39,11 +46,38 @@ impl Correlator {
         // What access logs tell of dispatches helps to read error logs.
         groups.sort_unstable_by_key(|(_, rows)| (rows[0].status == 0, rows[0].mark.origin));
         for (_, rows) in groups {
-            let calls = self.exchanges_for(rows[0], &shelves);
+            let mut calls = self.exchanges_for(rows[0], &shelves);
+            calls.retain(|call| !taken.contains(call));
             for (row, call) in self.pairs(&rows, &calls, told) {
                 self.join_hop(row, call);
             }
         }
+        for row in rows {
+            if let Some(call) = named.get(&row.mark.origin) {
+                self.join_hop(row, *call);
+            }
+        }
+    }
+
+    /// The exchanges of lines that name the span of one: the only line of its log that does, and the only exchange.
+    fn named_by_trace(&self, rows: &[AccessRow]) -> FxHashMap<Origin, u32> {
+        let mut lines: FxHashMap<(u32, Context), (u32, &AccessRow)> = FxHashMap::default();
+        for row in rows {
+            if let Some(context) = row.context.filter(|context| context.names_a_span()) {
+                lines.entry((row.mark.origin.source.0, context)).or_insert((0, row)).0 += 1;
+            }
+        }
+        if lines.is_empty() {
+            return FxHashMap::default();
+        }
+        let calls = self.traces.spans();
+        let named = lines.into_iter().filter(|(_, (count, _))| *count == 1).filter_map(|((_, context), (_, row))| {
+            let call = calls.get(&context).copied().filter(|call| *call != NONE)?;
+            let http = self.case.http(&self.case.calls[call as usize])?;
+            let fits = http.posts <= 1 && (row.status == 0 || row.status == http.status) && self.is_possible(row, call);
+            fits.then_some((row.mark.origin, call))
+        });
+        named.collect()
     }
 
     fn shelves(&self) -> Shelves {

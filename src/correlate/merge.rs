@@ -55,9 +55,7 @@ impl Correlator {
         for strand in strands {
             let source = self.case.strands[*strand as usize].source;
             let views = self.case.strands[*strand as usize].calls.clone();
-            let links: Vec<(u32, Link)> =
-                views.iter().map(|view| (*view, self.link_of(*view, &views, source, &ground))).collect();
-            for (view, link) in links {
+            for (view, link) in self.links(&views, source, &ground, into) {
                 let key = {
                     let call = &self.case.calls[view as usize];
                     (call.direction, call.method)
@@ -67,6 +65,10 @@ impl Correlator {
                     link => link,
                 };
                 match link {
+                    Link::Doubtful(call) => {
+                        self.doubt_ends(call, view);
+                        ground.add(key, self.case.calls[view as usize].id, view, source);
+                    }
                     Link::None => ground.add(key, self.case.calls[view as usize].id, view, source),
                     Link::One(call) => {
                         self.absorb(call, view);
@@ -81,6 +83,53 @@ impl Correlator {
                     }
                 }
             }
+        }
+    }
+
+    /// The links of the views of one conversation. Where traces show that a gateway gave requests ids of its own, equal
+    /// ids say nothing.
+    fn links(&self, views: &[u32], source: u32, ground: &Ground, into: &[u32]) -> Vec<(u32, Link)> {
+        let traced: Vec<Option<Link>> =
+            views.iter().map(|view| self.traced_link(*view, source, ground, into)).collect();
+        let renumbered = traced.iter().zip(views).any(|(link, view)| {
+            matches!(link, Some(Link::One(call) | Link::Doubtful(call)) if self.renumbered(*call, *view))
+        });
+        let link = |(view, traced): (&u32, Option<Link>)| match traced {
+            Some(Link::Contested(candidates)) if !renumbered => match self.link_of(*view, views, source, ground) {
+                Link::None => (*view, Link::Contested(candidates)),
+                link => (*view, link),
+            },
+            Some(link) => (*view, link),
+            None if renumbered && self.case.calls[*view as usize].id != RpcId::Unknown => (*view, Link::None),
+            None => (*view, self.link_of(*view, views, source, ground)),
+        };
+        views.iter().zip(traced).map(link).collect()
+    }
+
+    /// What the trace context of a view says: the calls on the ground that were sent in the same one.
+    fn traced_link(&self, view: u32, source: u32, ground: &Ground, into: &[u32]) -> Option<Link> {
+        let (others, sure) = self.traces.with(view)?;
+        let call = &self.case.calls[view as usize];
+        let of_source =
+            |call: u32| super::source_index(self.case.place(&self.case.calls[call as usize]).origin) == source as usize;
+        let alike = || others.iter().copied().filter(|other| self.same_request(view, *other));
+        let key = (call.direction, call.method);
+        let mut candidates: Vec<u32> = alike()
+            .filter(|other| !of_source(*other))
+            .map(|other| into[other as usize])
+            .filter(|other| ground.awaits(key, *other, source) && self.case.calls[*other as usize].run == call.run)
+            .collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        // A span that holds several requests names one by what it asks.
+        let sure = sure || alike().filter(|other| of_source(*other)).count() == 1;
+        match candidates[..] {
+            [] => None,
+            [only] if sure && self.ends_agree(only, view) => Some(Link::One(only)),
+            // What ids and session show as well needs no trace.
+            [only] if sure && self.same_call(only, view) => None,
+            [only] if sure => Some(Link::Doubtful(only)),
+            _ => Some(Link::Contested(candidates)),
         }
     }
 
@@ -137,7 +186,7 @@ impl Correlator {
         match (a.answered, b.asked) {
             (Some(answered), Some(asked)) if answered.origin.source == asked.origin.source => {
                 match (answered.at, asked.at) {
-                    (Some(answered), Some(asked)) => answered <= asked,
+                    (Some(before), Some(after)) if self.case.is_steady(answered) => before <= after,
                     _ => answered.origin < asked.origin,
                 }
             }
@@ -233,7 +282,7 @@ impl Correlator {
     }
 
     /// Whether two views show different answers: another kind, code or status where both recorded one.
-    fn differing(&self, one: &Call, other: &Call) -> bool {
+    pub(super) fn differing(&self, one: &Call, other: &Call) -> bool {
         let status = |call: &Call| self.case.http(call).map_or(0, |http| http.status);
         let (here, there) = (status(one), status(other));
         one.answer.kind != other.answer.kind
@@ -254,7 +303,7 @@ impl Correlator {
     }
 
     /// A view that several calls could have made: a hint for each of them, proof for none.
-    fn contest(&mut self, candidates: &[u32], view: u32) {
+    pub(super) fn contest(&mut self, candidates: &[u32], view: u32) {
         let other = self.case.calls[view as usize];
         let Some(mark) = other.asked.or(other.answered) else { return };
         for call in candidates {
@@ -292,6 +341,7 @@ impl Correlator {
                 row.number = i32::try_from(target(old)).unwrap_or(-1);
             }
         }
+        self.traces.follow(target);
         for strand in &mut self.case.strands {
             let mut calls: Vec<u32> =
                 strand.calls.iter().map(|call| target(*call)).filter(|call| *call != NONE).collect();
@@ -314,6 +364,8 @@ enum Link {
     None,
     One(u32),
     Contested(Vec<u32>),
+    /// Sent in one span, with ends that differ.
+    Doubtful(u32),
 }
 
 /// Takes from another view what the call's own witnesses did not record.

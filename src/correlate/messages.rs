@@ -20,6 +20,7 @@ impl Correlator {
                 let direction = direction.unwrap_or_else(|| request_direction(request.method));
                 let seen = if message.queued { Seen::Queued } else { asked_as(witness, direction) };
                 let call = self.request(strand, &request, direction, seen, witness, mark, message.thin);
+                self.note_trace(call, event.keys.trace);
                 self.lane.last_message.insert(strand, call);
             }
             Rpc::Notification(notification) if notification.is_request() => {
@@ -74,6 +75,7 @@ impl Correlator {
             .filter(|_| self.case.strands[strand as usize].sessions.len() == 1);
         let call = self.open_call(strand, id, method, target, direction, seen, witness, mark);
         self.note_key(request, mark.origin, args);
+        self.note_trace(call, request.trace);
         let facts = &mut self.case.calls[call as usize];
         facts.args = args;
         facts.pairs = request.pairs;

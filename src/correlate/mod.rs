@@ -29,6 +29,7 @@ mod open;
 mod opened;
 mod operations;
 mod orphans;
+mod pace;
 mod place;
 mod reach;
 mod rehome;
@@ -38,9 +39,11 @@ mod rivals;
 mod runs;
 mod servers;
 mod spans;
+mod steady;
 mod steps;
 mod stray;
 mod streams;
+mod traces;
 mod trail;
 mod windows;
 
@@ -55,6 +58,7 @@ pub use facts::{
 };
 
 pub use keys::{DeclaredKeys, KeyPaths};
+pub use pace::Pace;
 pub use servers::Servers;
 pub use steps::{BEHIND_WORK, ONE_ACTION};
 pub use stray::{Hop, Stray};
@@ -164,6 +168,8 @@ struct Lane {
     votes: [u32; 5],
     /// When something was told that no call will account for.
     words: Vec<stray::Span>,
+    /// When each writer wrote last.
+    wrote: steady::Writers,
     /// The first of it that has no time.
     timeless: Option<Mark>,
     /// The first crash whose time nothing tells.
@@ -193,6 +199,7 @@ pub struct Correlator {
     /// Files that a kernel trace shows being written.
     written: Vec<Mark>,
     keys: KeyPaths,
+    traces: traces::Contexts,
     lane: Lane,
     /// Each event leaves a row in the trail.
     keeps_trail: bool,
@@ -231,6 +238,7 @@ impl Correlator {
                 shape: None,
                 shift: 0,
                 aligned: false,
+                stepped: None,
                 events: 0,
                 lossy: false,
                 breaks: Breaks::default(),
@@ -247,10 +255,12 @@ impl Correlator {
             facts.server_wrote |= event.witness == Some(Witness::Server);
         }
         if matches!(event.kind, Kind::Text(_) | Kind::Piece(_) | Kind::Syscall(_)) {
+            self.watch_clock(event);
             self.free_text(event);
             return;
         }
         let mark = self.mark(event.origin, event.at);
+        self.watch_clock(event);
         if let Kind::Mention(path) = event.kind {
             self.mention(path, mark);
             return;
@@ -326,6 +336,7 @@ impl Correlator {
     /// Joins what was folded.
     pub fn link(mut self) -> Case {
         self.place_clocks();
+        self.gather_traces();
         self.join_runs();
         self.compare_clocks();
         self.merge_views();

@@ -102,6 +102,7 @@ mod tests {
             shape: Some(shape),
             shift: 0,
             aligned: false,
+            stepped: None,
             events: 0,
             lossy: false,
             breaks: crate::correlate::Breaks::default(),

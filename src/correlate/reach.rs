@@ -89,6 +89,7 @@ impl Correlator {
             own: false,
             loose: false,
         };
+        self.note_contact_trace(mark.origin, &event.keys);
         self.case.contacts.push(contact);
         index
     }

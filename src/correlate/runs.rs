@@ -1,4 +1,4 @@
-//! Joins strands into runs: by run id, process, session, endpoint; else where exactly one pair fits.
+//! Joins strands into runs: by run id, process, trace, session, endpoint; else where exactly one pair fits.
 //!
 //! A server's name never joins two strands. A join without a recorded key is marked inferred.
 
@@ -21,10 +21,15 @@ use crate::{
 const SLACK: i64 = 2 * SECOND;
 
 /// Sets of strands that belong together.
-struct Components(Vec<u32>);
+pub(super) struct Components(Vec<u32>);
 
 impl Components {
-    fn root(&mut self, mut at: u32) -> u32 {
+    /// So many, each by itself.
+    pub(super) fn of(count: usize) -> Self {
+        Self((0..u32::try_from(count).expect("fewer than 2^32 members")).collect())
+    }
+
+    pub(super) fn root(&mut self, mut at: u32) -> u32 {
         while self.0[at as usize] != at {
             self.0[at as usize] = self.0[self.0[at as usize] as usize];
             at = self.0[at as usize];
@@ -33,7 +38,7 @@ impl Components {
     }
 
     /// The lower root wins, so that the result does not depend on the order of joining.
-    fn join(&mut self, a: u32, b: u32) {
+    pub(super) fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.root(a), self.root(b));
         self.0[a.max(b) as usize] = a.min(b);
     }
@@ -41,10 +46,10 @@ impl Components {
 
 impl Correlator {
     pub(super) fn join_runs(&mut self) {
-        let count = u32::try_from(self.case.strands.len()).expect("fewer than 2^32 strands");
-        let mut sets = Components((0..count).collect());
+        let mut sets = Components::of(self.case.strands.len());
         self.join_by_run_id(&mut sets);
         self.join_by_pid(&mut sets);
+        self.join_by_trace(&mut sets);
         self.join_by_session(&mut sets);
         self.join_by_endpoint(&mut sets);
         self.join_by_fit(&mut sets);

@@ -16,6 +16,9 @@ impl Correlator {
             facts.revision = facts.revision.or(Some((revision, mark)));
         }
         let call = self.span_call(mark, span, strand);
+        if let Some(call) = call {
+            self.note_span(call, event.keys.trace, span);
+        }
         self.lane.spans.insert(span.span, (span.parent, call.unwrap_or(NONE)));
         if let Some(reach) = span.reach {
             let contact = self.add_contact(event, mark, reach);

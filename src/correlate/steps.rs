@@ -81,11 +81,13 @@ impl Correlator {
         // A launcher and a server that both log one request are one call.
         if let Some(call) = self.same_step(strand, id, method) {
             self.sight(call, seen, witness, mark, 0);
+            self.note_trace(call, event.keys.trace);
             return;
         }
         let session = self.intern(event.keys.session);
         let call = self.open_call(strand, id, method, target, Direction::ToServer, seen, witness, mark);
         self.case.calls[call as usize].session = session;
+        self.note_trace(call, event.keys.trace);
     }
 
     /// An open call of the same id and method that was seen from the other side only.
@@ -321,6 +323,7 @@ impl Correlator {
         let seen = if summary.by_server { Seen::Received } else { Seen::Sent };
         let call = self.open_call(strand, id, method, target, Direction::ToServer, seen, witness, mark);
         self.close_call(call);
+        self.note_trace(call, event.keys.trace);
         let session = self.intern(event.keys.session);
         let revision = self.intern(summary.revision);
         let ended = summary.ended.map_or(mark, |ended| self.mark(mark.origin, Some(ended)));

@@ -290,7 +290,7 @@ impl Correlator {
                 .collect(),
             retold: firsts(self.retold()),
             unplaced: self.unplaced(&at_work),
-            timeless: self.timeless.clone(),
+            timeless: firsts(self.timeless.iter().copied().chain(self.words_of_set_clocks())),
             local: self.local(),
             word_sources: each_once(words.iter().map(|span| span.source).chain(self.local_sources())),
             local_sources: self.local_sources(),
@@ -305,6 +305,12 @@ impl Correlator {
             longest: words.iter().map(|span| span.to.0.saturating_sub(span.from.0)).max().unwrap_or(0),
             words,
         };
+    }
+
+    /// Words whose times a step of their clock made meaningless: the record behind the step of each source.
+    fn words_of_set_clocks(&self) -> impl Iterator<Item = Mark> {
+        let steps = self.words.iter().filter_map(|span| self.case.sources[span.source.0 as usize].stepped);
+        steps.map(|(_, after)| Mark { origin: after.origin, at: None })
     }
 
     fn written(&self) -> Vec<(Option<Timestamp>, Mark)> {
@@ -325,6 +331,9 @@ impl Correlator {
     /// A span on the common clock.
     fn place(&self, span: Span) -> Option<Span> {
         let source = &self.case.sources[span.source.0 as usize];
+        if source.stepped.is_some() {
+            return None;
+        }
         let placed = |at: Timestamp| Timestamp(at.0.saturating_add(source.shift));
         let common = self.case.clock == Some(Shape::Local) && source.shape <= self.case.clock;
         (span.zoned || source.aligned || common).then(|| Span {

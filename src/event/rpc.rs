@@ -128,7 +128,7 @@ pub struct Request<'a> {
     pub state: Option<Digest>,
     /// `inputResponses` is present.
     pub has_input_responses: bool,
-    /// W3C trace id of `_meta.traceparent`.
+    /// W3C trace id of `_meta.traceparent`, and the span, as in [`Keys::trace`](crate::event::Keys::trace).
     pub trace: Option<&'a str>,
     /// Digest of a value under a key named like an idempotency key inside the arguments.
     pub idempotency_key: Option<Digest>,

@@ -199,7 +199,7 @@ impl<'a> Line<'a> {
             }
             "mcp_method" | "mcp-method" | "Mcp-Method" => self.mcp_method = header(value),
             "mcp_name" | "mcp-name" | "Mcp-Name" => self.mcp_name = header(value),
-            "traceparent" => self.keys.trace = header(value).and_then(jsonrpc::trace_id),
+            "traceparent" => self.keys.trace = header(value).and_then(jsonrpc::trace_context),
             _ => {}
         }
     }

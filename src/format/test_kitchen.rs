@@ -161,7 +161,7 @@ impl<'a> Item<'a> {
         if name.eq_ignore_ascii_case("mcp-session-id") {
             self.keys.session = text;
         } else if name.eq_ignore_ascii_case("traceparent") {
-            self.keys.trace = text.and_then(jsonrpc::trace_id);
+            self.keys.trace = text.and_then(jsonrpc::trace_context);
         } else if name.eq_ignore_ascii_case("mcp-protocol-version") {
             self.revision = self.revision.or(text);
         } else if name.eq_ignore_ascii_case("mcp-name") {
@@ -272,7 +272,7 @@ mod tests {
         let events = format::decode_lines(Some(&FORMAT), LINES, &arena).events;
         let first = summary(&events[0]);
         assert_eq!((events[0].witness, events[0].keys.session), (Some(Witness::Server), Some("s-77")));
-        assert_eq!(events[0].keys.trace, Some("0af7651916cd43dd8448eb211c80319c"));
+        assert_eq!(events[0].keys.trace, Some("0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"));
         assert_eq!((first.call.id, first.call.method), (Some(Id::Text("3")), Some("tools/call")));
         assert_eq!((first.call.tool, first.statuses), (Some("create_invoice"), &[503][..]));
         assert!(first.by_server && !first.cancelled);

@@ -197,7 +197,7 @@ impl<'a> Visitor<'a> for MetaSeed<'_, '_, 'a> {
             match key.unwrap_or("") {
                 "io.modelcontextprotocol/protocolVersion" => params.revision = map.next_value_seed(reader.text())?,
                 "io.modelcontextprotocol/clientInfo" => params.client = map.next_value_seed(NamedSeed(reader))?,
-                "traceparent" => params.trace = map.next_value_seed(reader.text())?.and_then(trace_id),
+                "traceparent" => params.trace = map.next_value_seed(reader.text())?.and_then(trace_context),
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -207,9 +207,11 @@ impl<'a> Visitor<'a> for MetaSeed<'_, '_, 'a> {
     }
 }
 
-/// The trace id of a W3C `traceparent` (`00-<32 hex>-<16 hex>-<2 hex>`); all zeros is none.
-pub fn trace_id(traceparent: &str) -> Option<&str> {
-    let id = traceparent.split('-').nth(1)?;
-    (id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) && id.bytes().any(|byte| byte != b'0'))
-        .then_some(id)
+/// Trace id and span of a W3C `traceparent` (`00-<32 hex>-<16 hex>-<2 hex>`); all zeros is none.
+pub fn trace_context(traceparent: &str) -> Option<&str> {
+    let (_, rest) = traceparent.split_once('-')?;
+    let id = rest.split('-').next()?;
+    let valid =
+        id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) && id.bytes().any(|byte| byte != b'0');
+    valid.then(|| rest.get(..49).unwrap_or(id))
 }

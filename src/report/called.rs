@@ -68,7 +68,7 @@ impl Report<'_> {
         let mut parts = vec![view::noun(self.case, &names, index)];
         parts.extend(names.rpc_id(call.id).map(|id| format!("id {id}")));
         parts.extend((call.run != NONE).then(|| names.run(call.run as usize).to_owned()));
-        parts.extend(self.case.placed(mark).map(Timestamp::clock));
+        parts.extend(self.case.shown(mark).map(Timestamp::clock));
         parts.push(Places::whole(self, &names).spot(mark.origin));
         format!("{}: {}", names::call(index), parts.join(", "))
     }

@@ -171,13 +171,13 @@ impl<'a> Names<'a> {
         if source.shape != Some(Shape::TimeOfDay) || year(at) > 1970 {
             return Some(at);
         }
-        self.case.placed(mark).filter(|at| year(*at) > 1970)
+        self.case.shown(mark).filter(|at| year(*at) > 1970)
     }
 
     /// The instant that places a stamp between other sources, where it is not the recorded one.
     pub(super) fn aligned(&self, mark: Mark) -> Option<String> {
         let source = self.case.sources.get(mark.origin.source.0 as usize)?;
-        let placed = self.case.placed(mark)?;
+        let placed = self.case.shown(mark)?;
         (Some(placed) != mark.at && year(placed) > 1970).then(|| placed.rfc3339(source.digits))
     }
 

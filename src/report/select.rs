@@ -119,8 +119,8 @@ impl<'a> Selected<'a> {
 
     /// Whether a window meets the selected one. What has no time cannot be left out.
     fn meets(&self, first: Mark, last: Mark) -> bool {
-        let after = |mark: Mark, bound: Timestamp| self.case.placed(mark).is_none_or(|at| at >= bound);
-        let before = |mark: Mark, bound: Timestamp| self.case.placed(mark).is_none_or(|at| at <= bound);
+        let after = |mark: Mark, bound: Timestamp| self.case.shown(mark).is_none_or(|at| at >= bound);
+        let before = |mark: Mark, bound: Timestamp| self.case.shown(mark).is_none_or(|at| at <= bound);
         self.select.since.is_none_or(|since| after(last, since))
             && self.select.until.is_none_or(|until| before(first, until))
     }

@@ -56,7 +56,8 @@ const DECIDED: [(&str, u32); 7] = [
 fn enough_is_decided(checked: &[(u64, worlds::Checked)]) {
     for (name, percent) in DECIDED {
         let rows = checked.iter().flat_map(|(_, checked)| &checked.decidable).filter(|row| row.name == name);
-        let (decided, decidable) = rows.fold((0, 0), |sum, row| (sum.0 + u32::from(row.decided), sum.1 + 1));
-        assert!(decidable > 0 && decided * 100 >= decidable * percent, "{name}: {decided} of {decidable}");
+        let (decided, decidable) = rows.clone().fold((0, 0), |sum, row| (sum.0 + u32::from(row.decided), sum.1 + 1));
+        let missed: Vec<&str> = rows.filter(|row| !row.decided).map(|row| &*row.detail).take(20).collect();
+        assert!(decidable > 0 && decided * 100 >= decidable * percent, "{name}: {decided} of {decidable}: {missed:#?}");
     }
 }

@@ -5,7 +5,6 @@ pub(crate) mod check;
 pub(crate) mod damage;
 mod hop;
 pub(crate) mod oracle;
-pub(crate) mod shrink;
 pub(crate) mod story;
 pub(crate) mod tell;
 pub(crate) mod truth;

@@ -60,7 +60,7 @@ pub(super) struct Asked<'a> {
     pub(super) mcp_name: Option<&'a str>,
     /// `Content-Length`.
     pub(super) length: Option<u64>,
-    /// W3C trace id.
+    /// W3C trace id and span.
     pub(super) trace: Option<&'a str>,
     /// `Last-Event-ID` is there.
     pub(super) resumes: bool,
@@ -90,7 +90,7 @@ impl<'a> Asked<'a> {
             } else if is(name, "content-length") {
                 asked.length = value.parse().ok();
             } else if is(name, "traceparent") {
-                asked.trace = asked.trace.or_else(|| jsonrpc::trace_id(value));
+                asked.trace = asked.trace.or_else(|| jsonrpc::trace_context(value));
             } else if is(name, "last-event-id") {
                 asked.resumes = true;
             } else if is(name, "accept") {

@@ -9,7 +9,9 @@ mod auth_required;
 mod background_reach;
 mod call_timed_out;
 mod client_misreport;
+mod clock_drift;
 mod clock_skew;
+mod clock_step;
 mod contested_id;
 mod contradicted_declaration;
 mod discovery_reach;
@@ -26,6 +28,7 @@ mod regenerated_key;
 mod reused_run_id;
 mod second_automatic_retry;
 mod secret_in_log;
+mod sent_again_elsewhere;
 mod session_expired;
 mod spawn_failed;
 mod startup_crash;
@@ -238,7 +241,9 @@ pub static FINDING_RULES: &[&FindingRule] = &[
     &background_reach::RULE,
     &call_timed_out::RULE,
     &client_misreport::RULE,
+    &clock_drift::RULE,
     &clock_skew::RULE,
+    &clock_step::RULE,
     &contested_id::RULE,
     &contradicted_declaration::RULE,
     &discovery_reach::RULE,
@@ -254,6 +259,7 @@ pub static FINDING_RULES: &[&FindingRule] = &[
     &reused_run_id::RULE,
     &second_automatic_retry::RULE,
     &secret_in_log::RULE,
+    &sent_again_elsewhere::RULE,
     &session_expired::RULE,
     &spawn_failed::RULE,
     &startup_crash::RULE,

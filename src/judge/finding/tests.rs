@@ -802,3 +802,30 @@ fn a_crash_before_the_pipe_closed() {
     assert_eq!(claim, "The server crashed and its pipe closed while tools/call was open.");
     silent("exited-early", &[&log(&[plain(3, "Shutting down server...")])]);
 }
+
+#[test]
+fn a_clock_that_was_set() {
+    let received = |second, id| phase(second, "tool_call_received", &format!(r#""request_id":{id},"tool_name":"pay""#));
+    let (_, confidence, claim) = fires("clock-step", &[&lines(&[received(9, 1), received(4, 2)])]);
+    assert_eq!(
+        (confidence, claim.as_str()),
+        (Confidence::High, "The clock of a source goes back by 5000 ms between two records.")
+    );
+    silent("clock-step", &[&lines(&[received(4, 1), received(9, 2)])]);
+    silent("clock-step", &[&lines(&[received(9, 1)]), &lines(&[received(4, 2)])]);
+}
+
+#[test]
+fn a_job_that_was_run_again() {
+    let pay = |run: &str, second: u32, to: &str| {
+        format!(
+            r#"{{"ts":"2026-07-22T14:00:{second:02}.000Z","run_id":"{run}","direction":"in","message":{{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{{"name":"pay","arguments":{{"to":"{to}"}}}}}}}}"#
+        )
+    };
+    let (_, confidence, claim) =
+        fires("sent-again-elsewhere", &[&pay("job-7-1", 1, "bob"), &pay("job-7-2", 40, "bob")]);
+    assert_eq!(confidence, Confidence::High);
+    assert_eq!(claim, "A request to the tool \"pay\" was sent again by run job-7-2 after run job-7-1 had sent it.");
+    silent("sent-again-elsewhere", &[&pay("job-7-1", 1, "bob"), &pay("job-7-2", 40, "eve")]);
+    silent("sent-again-elsewhere", &[&lines(&[pay("job-7-1", 1, "bob"), pay("job-7-1", 40, "bob")])]);
+}

@@ -103,7 +103,7 @@ fn first_use(case: &Case, calls: &[u32]) -> Option<Timestamp> {
 /// A time with its date and zone.
 fn instant(case: &Case, mark: Mark) -> Option<Timestamp> {
     let source = case.sources.get(mark.origin.source.0 as usize)?;
-    mark.at.filter(|_| source.shape == Some(Shape::Utc))
+    mark.at.filter(|_| source.shape == Some(Shape::Utc) && source.stepped.is_none())
 }
 
 /// The latest instant of all sources.

@@ -157,7 +157,8 @@ pub(super) fn took(facts: &CallFacts<'_>) -> Option<i64> {
         .asked
         .zip(call.answered)
         .filter(|(asked, answered)| asked != answered && asked.origin.source == answered.origin.source);
-    let between = ends.and_then(|(asked, answered)| Some(answered.at?.0.saturating_sub(asked.at?.0)));
+    let steady = ends.filter(|(asked, answered)| facts.case.is_steady(*asked) && facts.case.is_steady(*answered));
+    let between = steady.and_then(|(asked, answered)| Some(answered.at?.0.saturating_sub(asked.at?.0)));
     let between = between.filter(|between| *between >= 0);
     let recorded = facts.http.filter(|http| http.took != NONE).map(|http| i64::from(http.took) * MILLISECOND);
     between.max(recorded)

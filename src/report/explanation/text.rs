@@ -71,7 +71,7 @@ impl Story<'_, '_, '_> {
         let method = self.desk.names.name(call.method);
         let noun = self.desk.noun(index);
         let what = if noun.starts_with(method) { noun } else { format!("{noun} ({method})") };
-        let at = case.placed(case.place(call)).map(|at| format!(" at {}", at.clock())).unwrap_or_default();
+        let at = case.shown(case.place(call)).map(|at| format!(" at {}", at.clock())).unwrap_or_default();
         self.text(&format!("{}, {what}{at}: {}.", names::call(index), view::about(self.desk, index, 1, verdict)));
         let server = self.desk.server(call.run as usize).filter(|_| call.run != NONE);
         if let Some(server) = server.map(|server| self.desk.names.name(server).to_owned()) {
@@ -108,7 +108,7 @@ impl Story<'_, '_, '_> {
     fn link(&mut self, grid: &Grid, link: &Link, is_quoted: bool) {
         let report = self.explanation.report;
         let recorded = link.mark.at.map_or_else(|| "–".to_owned(), Timestamp::clock);
-        let placed = report.case.placed(link.mark).map(Timestamp::clock).filter(|placed| *placed != recorded);
+        let placed = report.case.shown(link.mark).map(Timestamp::clock).filter(|placed| *placed != recorded);
         let time = placed.map_or_else(|| recorded.clone(), |placed| format!("{recorded}\n={placed}"));
         let answer = report.case.calls[self.explanation.call as usize].answer.kind;
         let cells = [

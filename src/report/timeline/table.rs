@@ -78,7 +78,7 @@ fn head(page: &mut Page, timeline: &Timeline<'_, '_>, root: &str) {
         page.text(Tone::Plain, &format!("{sign} "), 2, meaning);
     }
     let moved =
-        |row: &Row| timeline.report.case.placed(row.mark).map(Timestamp::clock) != row.mark.at.map(Timestamp::clock);
+        |row: &Row| timeline.report.case.shown(row.mark).map(Timestamp::clock) != row.mark.at.map(Timestamp::clock);
     if timeline.rows.iter().any(moved) {
         page.text(Tone::Plain, "= ", 2, "the time above it, as other sources place a stamp without zone");
     }
@@ -102,7 +102,7 @@ fn separators(page: &mut Page, timeline: &Timeline<'_, '_>, row: &Row, above: &m
 
 fn event(page: &mut Page, grid: &Grid, places: Places<'_, '_>, row: &Row, quotes: &Quotes) {
     let time = row.mark.at.map_or_else(|| "–".to_owned(), Timestamp::clock);
-    let aligned = places.report.case.placed(row.mark).map(Timestamp::clock).filter(|at| *at != time);
+    let aligned = places.report.case.shown(row.mark).map(Timestamp::clock).filter(|at| *at != time);
     let time = aligned.map_or_else(|| time.clone(), |at| format!("{time}\n={at}"));
     let cells = [
         row.order.sign().to_owned(),

@@ -287,7 +287,7 @@ impl Desk<'_, '_> {
 
     /// Time of day, placed.
     fn clock(&self, mark: Mark) -> Option<String> {
-        self.report.case.placed(mark).map(crate::time::Timestamp::clock)
+        self.report.case.shown(mark).map(crate::time::Timestamp::clock)
     }
 
     /// How a call is called: its tool, else its method with its target.

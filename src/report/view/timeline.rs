@@ -104,7 +104,7 @@ fn call_moments(desk: &Desk<'_, '_>, call: u32, of_runs: &[Mark], entries: &mut 
     let mut pieces: Vec<(&str, Mark)> = pieces.take(PER_CALL).collect();
     // Several witnesses of one event: the earliest record first.
     for alike in pieces.chunk_by_mut(|one, two| one.0 == two.0) {
-        alike.sort_by_key(|(_, mark)| desk.report.case.placed(*mark));
+        alike.sort_by_key(|(_, mark)| desk.report.case.shown(*mark));
     }
     let mut last = None;
     for (role, mark) in pieces {
@@ -127,7 +127,7 @@ fn push(
     mark: Mark,
     entries: &mut Vec<Entry>,
 ) {
-    let placed = desk.report.case.placed(mark);
+    let placed = desk.report.case.shown(mark);
     let order = placed.max(*last);
     *last = order;
     let what = desk.names.text(role);

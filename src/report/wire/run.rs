@@ -50,8 +50,8 @@ pub(super) fn run(report: &Report<'_>, names: &Names<'_>, verdict: &RunVerdict) 
 
 /// The earliest and latest stamps of a run.
 fn window(facts: &RunFacts<'_>) -> (Option<Mark>, Option<Mark>) {
-    let timed = |mark: &Mark| facts.case.placed(*mark).is_some();
-    let placed = |mark: &Mark| facts.case.placed(*mark);
+    let timed = |mark: &Mark| facts.case.shown(*mark).is_some();
+    let placed = |mark: &Mark| facts.case.shown(*mark);
     let first = facts.strands.iter().map(|strand| strand.first).filter(timed).min_by_key(placed);
     let last = facts.strands.iter().map(|strand| strand.last).filter(timed).max_by_key(placed);
     (first, last)

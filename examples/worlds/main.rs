@@ -6,7 +6,8 @@
 
 #![expect(clippy::print_stdout, reason = "it is a program for a terminal")]
 
-#[path = "../tests/worlds/mod.rs"]
+mod shrink;
+#[path = "../../tests/worlds/mod.rs"]
 mod worlds;
 
 use std::{
@@ -134,7 +135,7 @@ fn show(seed: u64, into: Option<&Path>, whole: bool) {
 }
 
 fn shrink(seed: u64, into: Option<&Path>) -> ExitCode {
-    let Some((found, claim)) = worlds::shrink::shrink(seed) else {
+    let Some((found, claim)) = shrink::shrink(seed) else {
         println!("no claim about this world is false");
         return ExitCode::SUCCESS;
     };

@@ -1,6 +1,6 @@
 //! The smallest evidence of a world that still makes the analysis claim the same false thing.
 
-use super::{analysis, check, damage::Found, scene, truth::World};
+use super::worlds::{analysis, check, damage::Found, scene, truth::World};
 
 /// What is left of the evidence of a seed, where it makes the analysis claim anything false, and what that is.
 pub(crate) fn shrink(seed: u64) -> Option<(Vec<Found>, check::Violation)> {

@@ -103,8 +103,9 @@ pub(super) fn grounds(facts: &CallFacts<'_>, outcome: Outcome) -> Grounds {
     let refused = retry::refused_before_dispatch(facts, outcome);
     let dispatched = dispatched(facts, outcome, refused);
     let acked = acked(facts).filter(|_| refused || dispatched.is_some() || !facts.call.answer.foreign_id);
-    // Whoever answered had the request; only a refusal comes from before the tool.
-    let reached = dispatched.clone().or_else(|| acked.clone().filter(|_| !refused));
+    // Whoever answered had the request; only a refusal, or what may be one, comes from before the tool.
+    let behind_the_door = !refused && !at_the_door(facts.call);
+    let reached = dispatched.clone().or_else(|| acked.clone().filter(|_| behind_the_door));
     let unsent = facts.not_sent();
     let seen = facts.seen.iter().find(|row| matches!(row.seen, Seen::Sent | Seen::Resent | Seen::Received));
     let sent = seen.map(|row| Evidence::seen(role_of(row), row.mark));

@@ -14,6 +14,7 @@ pub(super) const SAME_EXCHANGE: u64 = 10 * MILLISECOND.unsigned_abs();
 
 impl Correlator {
     pub(super) fn merge_views(&mut self) {
+        self.doubt_apart();
         let mut into: Vec<u32> = (0..u32::try_from(self.case.calls.len()).unwrap_or(u32::MAX)).collect();
         let mut merged = false;
         for run in 0..self.case.runs.len() {

@@ -221,6 +221,22 @@ impl Correlator {
         }
     }
 
+    /// Doubts the ends of what was sent in one span in conversations that are not joined.
+    pub(super) fn doubt_apart(&mut self) {
+        let mut apart = Vec::new();
+        for calls in self.traces.sure() {
+            for (at, one) in calls.iter().enumerate() {
+                let run = |call: u32| self.case.calls[call as usize].run;
+                let others = calls[at + 1..].iter().filter(|two| run(*one) != run(**two));
+                let doubtful = others.filter(|two| self.same_request(*one, **two) && !self.ends_agree(*one, **two));
+                apart.extend(doubtful.map(|two| (*one, *two)));
+            }
+        }
+        for (one, two) in apart {
+            self.doubt_ends(one, two);
+        }
+    }
+
     /// Joins conversations in which one request was recorded, whatever its id. What has several partners that cannot be
     /// one conversation themselves is a client of several servers, or a server of several clients.
     pub(super) fn join_by_trace(&self, sets: &mut Components) {

@@ -3,8 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    AnswerKind, Basis, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact, effectful::Effectful,
-    opened::Was, repeats::Repeats,
+    Basis, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact, effectful::Effectful, opened::Was,
+    repeats::Repeats,
 };
 use crate::{
     event::{Direction, ReachSource, ReachStage, RemarkKind, Witness, is_effect_free},
@@ -213,8 +213,7 @@ impl Correlator {
     fn only_holding(&self, calls: &[u32], contact: &Contact) -> Option<u32> {
         let turned_away = |call: u32| {
             let call = &self.case.calls[call as usize];
-            call.answer.kind == AnswerKind::InputRequired
-                || self.case.http(call).is_some_and(|http| http.status == 429 && http.posts <= 1)
+            self.case.http(call).is_some_and(|http| http.status == 429 && http.posts <= 1)
         };
         let open = |call: &u32| self.was_open(*call, contact).is_none_or(|open| open != Was::Not);
         let mut holding = calls.iter().copied().filter(|call| !turned_away(*call)).filter(open);

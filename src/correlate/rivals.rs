@@ -27,7 +27,9 @@ impl Correlator {
         let answers = self.lane.contested_answers.entry(*first).or_default();
         *answers += 1;
         if *answers as usize >= open.len() {
-            open.iter().for_each(|call| self.close_call(*call));
+            for call in open {
+                self.close_call(*call);
+            }
         }
     }
 

@@ -156,8 +156,8 @@ impl Correlator {
             return;
         }
         let views: Vec<View> = members.iter().map(|(_, strands)| self.view(strands)).collect();
-        let mut fits = self.fitting(&views, 0, |a, b| self.fits(a, b, 0));
-        let loose = self.fitting(&views, SLACK, |a, b| self.fits(a, b, SLACK));
+        let mut fits = Self::fitting(&views, 0, |a, b| self.fits(a, b, 0));
+        let loose = Self::fitting(&views, SLACK, |a, b| self.fits(a, b, SLACK));
         // Skew counts only for what overlaps nothing without it.
         let mut skewed = Vec::new();
         for a in 0..roots.len() {
@@ -178,7 +178,9 @@ impl Correlator {
             let cliques = self.cliques(fits).into_iter().filter(|set| set.iter().all(|one| !known.contains(one)));
             let cliques: Vec<Vec<usize>> = cliques.collect();
             for set in &cliques {
-                set[1..].iter().for_each(|b| sets.join(roots[set[0]], roots[*b]));
+                for b in &set[1..] {
+                    sets.join(roots[set[0]], roots[*b]);
+                }
             }
             known.extend(cliques.into_iter().flatten());
         };
@@ -192,9 +194,11 @@ impl Correlator {
     fn join_in_step(&self, sets: &mut Components) {
         let members = self.members(sets);
         let views: Vec<View> = members.iter().map(|(_, strands)| self.view(strands)).collect();
-        let fits = self.fitting(&views, AGREED, |a, b| self.fits_in_step(a, b));
+        let fits = Self::fitting(&views, AGREED, |a, b| self.fits_in_step(a, b));
         for set in self.cliques(fits) {
-            set[1..].iter().for_each(|b| sets.join(members[set[0]].0, members[*b].0));
+            for b in &set[1..] {
+                sets.join(members[set[0]].0, members[*b].0);
+            }
         }
     }
 
@@ -215,7 +219,7 @@ impl Correlator {
     }
 
     /// Which components fit which others when windows may miss each other by `slack`.
-    fn fitting(&self, views: &[View], slack: i64, fit: impl Fn(&View, &View) -> bool) -> Vec<Vec<usize>> {
+    fn fitting(views: &[View], slack: i64, fit: impl Fn(&View, &View) -> bool) -> Vec<Vec<usize>> {
         let mut fits = vec![Vec::new(); views.len()];
         // By the beginning of their windows, so that only what meets is compared; what has none meets everything.
         let mut order: Vec<usize> = (0..views.len()).collect();

@@ -105,7 +105,7 @@ fn later(one: Timestamp, other: Timestamp) -> bool {
 pub(super) fn is_partly_traced(run: &RunFacts<'_>, traced: &[u32]) -> bool {
     let own = |strand: &&&Strand| strand.witness == Witness::Server && !strand.wrapper;
     let untraced = |strand: &Strand| !strand.pids.iter().any(|pid| traced.contains(pid));
-    let named = run.strands.iter().filter(own).any(|strand| !strand.pids.is_empty() && untraced(strand));
+    let named = run.strands.iter().filter(own).any(|strand| strand.pids.iter().any(|pid| !traced.contains(pid)));
     // Over HTTP one server may be several processes: a log that names none of them may be that of another one.
     let http = matches!(run.transport(), Transport::StreamableHttp | Transport::Sse);
     let log = |strand: &Strand| run.strands.iter().any(|other| other.source == strand.source && !untraced(other));

@@ -13,7 +13,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "Authorization was denied",
     doc: Doc {
         means: "The gate in front of the action stayed closed.",
-        recognized: "`authorization_denied` by the server itself as the call's last authorization event: in the order of its stamps, asked for or told within two seconds of the request, and within two seconds of the end. No contact before or after it, nothing else that the server wrote or another source tells of inside the call, and the end of the call told by the server in the same log. Without that end it is a condition (a gateway that stopped waiting ended nothing), and so it is where the gate names one action, host, channel, scope or resource, or gives a reason in words that no gate is known for: the call may have had other actions.",
+        recognized: "`authorization_denied` by the server itself as the call's last authorization event: in the order of its stamps, asked for or told within one second of the request, and within one second of the end. No contact before or after it, nothing else that the server wrote or another source tells of inside the call, and the end of the call told by the server in the same log. Without that end it is a condition (a gateway that stopped waiting ended nothing), and so it is where the gate names one action, host, channel, scope or resource, or gives a reason in words that no gate is known for: the call may have had other actions.",
         is_not: "A failed start of the server, a provider's 403, the gate of a gateway, or a policy about the answer.",
         to_do: "Grant the permission, then send it again.",
     },

@@ -9,7 +9,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "The arguments were rejected",
     doc: Doc {
         means: "The SDK validates the arguments against the tool's model and does not enter the function when they fail.",
-        recognized: "A validation text that names the called tool's own model (`1 validation error for payArguments`, `call[pay]`, with pydantic's link at its end; `Invalid arguments for tool pay` with zod's issues), as −32602 or as `isError`, within two seconds. It is the whole answer: one text to its last line, without further content, `structuredContent`, `_meta` or `data`. No handler, progress, contact or other word of the server inside the call or directly behind it.",
+        recognized: "A validation text that names the called tool's own model (`1 validation error for payArguments`, `call[pay]`, with pydantic's link at its end; `Invalid arguments for tool pay` with zod's issues), as −32602 or as `isError`, within one second. It is the whole answer: one text to its last line, without further content, `structuredContent`, `_meta` or `data`. No handler, progress, contact or other word of the server inside the call or directly behind it.",
         is_not: "A validation error of another model: a tool's own code validates its data too, in the middle of its work. Issues of validators that somebody wrote (`custom`, `value_error`), and any other words behind the prefix: they may tell of what was done. A prefix that stands twice: the tool called itself.",
         to_do: "Do not send it again unchanged. Correct the arguments.",
     },

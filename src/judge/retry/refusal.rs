@@ -143,7 +143,7 @@ pub(in crate::judge) fn sent_on_again(facts: &CallFacts<'_>) -> bool {
 }
 
 /// A refusal is made at once; what took longer may be about an answer that was made behind it.
-pub(super) const AT_ONCE: i64 = 2 * SECOND;
+pub(super) const AT_ONCE: i64 = SECOND;
 
 fn took_long(facts: &CallFacts<'_>) -> bool {
     took(facts).is_some_and(|took| took > AT_ONCE)

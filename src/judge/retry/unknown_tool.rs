@@ -13,7 +13,7 @@ pub(super) static RULE: RetryRule = RetryRule {
     title: "The tool does not exist",
     doc: Doc {
         means: "There was no handler to run.",
-        recognized: "The answer is, within two seconds, nothing but an SDK's word that the called tool is unknown, and the run's complete tool list, answered before the call was asked, lacks it and every name akin to it; no tool that the list lacks was at work in the run; no handler, progress, contact or other word of the server is on record inside the call, and no notice behind the list says that it has changed. Without a list the same is a condition.",
+        recognized: "The answer is, within one second, nothing but an SDK's word that the called tool is unknown, and the run's complete tool list, answered before the call was asked, lacks it and every name akin to it; no tool that the list lacks was at work in the run; no handler, progress, contact or other word of the server is on record inside the call, and no notice behind the list says that it has changed. Without a list the same is a condition.",
         is_not: "The wording alone: a handler can raise \"unknown tool\" about something else, and behind `Error executing tool pay:` it did.",
         to_do: "Do not send it again. Refresh the tool list.",
     },

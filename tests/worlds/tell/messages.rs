@@ -106,7 +106,7 @@ pub(super) fn cancelled(world: &World, attempt: usize) -> Value {
 
 /// What a server says in the middle of its work: how far it is, or something that names no request.
 pub(super) fn said(world: &World, dispatch: usize) -> Value {
-    if dispatch % 2 == 0 {
+    if dispatch.is_multiple_of(2) {
         let token = world.attempts[world.dispatches[dispatch].attempt].id;
         return json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {
             "progressToken": token, "progress": 1, "total": 3}});

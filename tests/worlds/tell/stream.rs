@@ -31,8 +31,11 @@ pub(super) fn events(world: &World, attempt: usize, until: Nanos) -> String {
 
 /// A stream that broke off: between two messages, or inside of one.
 pub(super) fn broken(began: &str, attempt: usize) -> Value {
-    let torn =
-        if attempt % 3 == 0 { "event: message\r\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notificat" } else { "" };
+    let torn = if attempt.is_multiple_of(3) {
+        "event: message\r\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notificat"
+    } else {
+        ""
+    };
     let text = format!("{began}{torn}");
     json!({"status": 200, "statusText": "", "httpVersion": "HTTP/1.1", "cookies": [],
         "headers": [{"name": "content-type", "value": "text/event-stream"}],

@@ -3,8 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    Basis, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact, effectful::Effectful, opened::Was,
-    repeats::Repeats,
+    AnswerKind, Basis, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact, effectful::Effectful,
+    opened::Was, repeats::Repeats,
 };
 use crate::{
     event::{Direction, ReachSource, ReachStage, RemarkKind, Witness, is_effect_free},
@@ -209,11 +209,17 @@ impl Correlator {
         call.run == run && call.direction == Direction::ToServer && !is_effect_free(self.case.name(call.method))
     }
 
-    /// The only one of several calls that may have made a contact. Whoever was told to come back later made none.
+    /// The only one of several calls that may have made a contact. Whoever was told to come back later made none, nor did
+    /// a leg that asked for something where the leg that goes on with it may have.
     fn only_holding(&self, calls: &[u32], contact: &Contact) -> Option<u32> {
+        let goes_on = calls.iter().any(|call| {
+            let call = &self.case.calls[*call as usize];
+            call.continues || call.state_sent != 0
+        });
         let turned_away = |call: u32| {
             let call = &self.case.calls[call as usize];
-            self.case.http(call).is_some_and(|http| http.status == 429 && http.posts <= 1)
+            goes_on && call.answer.kind == AnswerKind::InputRequired
+                || self.case.http(call).is_some_and(|http| http.status == 429 && http.posts <= 1)
         };
         let open = |call: &u32| self.was_open(*call, contact).is_none_or(|open| open != Was::Not);
         let mut holding = calls.iter().copied().filter(|call| !turned_away(*call)).filter(open);

@@ -88,7 +88,9 @@ impl Correlator {
         }
         repeats.of(other.pairs, &self.case.calls).into_iter().any(|index| {
             let call = &self.case.calls[index as usize];
-            index != first.call && call.run == first.run && call.answer.kind != AnswerKind::NotSent
+            index != first.call
+                && call.run == first.run
+                && !matches!(call.answer.kind, AnswerKind::InputRequired | AnswerKind::NotSent)
         })
     }
 

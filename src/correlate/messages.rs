@@ -248,17 +248,7 @@ impl Correlator {
             "notifications/progress" => {
                 // In the TypeScript and Python SDKs the progress token equals the request id.
                 let id = notification.about.map_or(RpcId::Unknown, |id| self.rpc_id(id));
-                let open = self.open_with(strand, opposite(direction), id);
-                if let Candidates::One(call) = open {
-                    self.sight(call, Seen::Handled, witness, mark, 0);
-                } else {
-                    if let Candidates::Several(open) = open {
-                        self.contested(&open, witness, mark, 0);
-                    }
-                    // A token of the client's own: any call of the conversation may have begun.
-                    self.case.strands[strand as usize].stray_progress = Some(mark);
-                    self.stirs(strand, mark);
-                }
+                self.progress(strand, opposite(direction), id, witness, mark);
             }
             _ if direction == Direction::ToClient => {
                 if notification.method == "notifications/tools/list_changed" {
@@ -268,6 +258,21 @@ impl Correlator {
             }
             _ => {}
         }
+    }
+
+    /// Progress of the open request that its token names.
+    fn progress(&mut self, strand: u32, sender: Direction, id: RpcId, witness: Witness, mark: Mark) {
+        let open = self.open_with(strand, sender, id);
+        if let Candidates::One(call) = open {
+            self.sight(call, Seen::Handled, witness, mark, 0);
+            return;
+        }
+        if let Candidates::Several(open) = open {
+            self.contested(&open, witness, mark, 0);
+        }
+        // A token of the client's own: any call of the conversation may have begun.
+        self.case.strands[strand as usize].stray_progress = Some(mark);
+        self.stirs(strand, mark);
     }
 
     /// A request without an id: whoever has it may carry it out all the same, and no answer will tell.

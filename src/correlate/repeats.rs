@@ -25,13 +25,13 @@ impl Repeats {
             return repeats;
         }
         for (index, call) in (0_u32..).zip(calls) {
-            for member in members(call.pairs) {
+            for member in call.pairs.members() {
                 repeats.members.entry(member).or_default().push(index);
                 if call.pairs.len() == 1 {
                     repeats.lone.entry(member).or_default().push(index);
                 }
             }
-            for two in twos(call.pairs) {
+            for two in call.pairs.twos() {
                 repeats.twos.entry(two).or_default().push(index);
             }
         }
@@ -41,20 +41,12 @@ impl Repeats {
     /// The calls whose arguments repeat these pairs, or the other way round; in order.
     pub(super) fn of(&self, pairs: Pairs, calls: &[Call]) -> Vec<u32> {
         let single = if pairs.len() == 1 { &self.members } else { &self.lone };
-        let known = members(pairs).filter_map(|member| single.get(&member));
-        let known = known.chain(twos(pairs).filter_map(|two| self.twos.get(&two)));
+        let known = pairs.members().filter_map(|member| single.get(&member));
+        let known = known.chain(pairs.twos().filter_map(|two| self.twos.get(&two)));
         let mut found: Vec<u32> = known.flatten().copied().collect();
         found.sort_unstable();
         found.dedup();
         found.retain(|call| calls[*call as usize].pairs.repeats(pairs));
         found
     }
-}
-
-fn members(pairs: Pairs) -> impl Iterator<Item = u32> {
-    pairs.0.into_iter().filter(|hash| *hash != 0)
-}
-
-fn twos(pairs: Pairs) -> impl Iterator<Item = (u32, u32)> {
-    members(pairs).flat_map(move |one| members(pairs).filter(move |two| one < *two).map(move |two| (one, two)))
 }

@@ -277,9 +277,19 @@ impl Pairs {
         common > 0 && (common == smaller || common >= 2)
     }
 
+    /// The hashes that the sketch holds, in order.
+    pub fn members(self) -> impl Iterator<Item = u32> {
+        self.0.into_iter().filter(|hash| *hash != 0)
+    }
+
+    /// All twos of them, the smaller hash first.
+    pub fn twos(self) -> impl Iterator<Item = (u32, u32)> {
+        self.members().flat_map(move |one| self.members().filter(move |two| one < *two).map(move |two| (one, two)))
+    }
+
     /// How many members the sketch holds.
     pub fn len(self) -> usize {
-        self.0.iter().filter(|hash| **hash != 0).count()
+        self.members().count()
     }
 
     /// Whether it holds none.

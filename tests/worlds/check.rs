@@ -137,6 +137,13 @@ impl<'w> Check<'w> {
     fn call(&self, index: u32, verdict: &CallVerdict, tell: &mut Tell<'_>) {
         self.question(index, tell);
         let attempts = self.attempts(index);
+        // Whatever else is wrong about it: nobody may press retry on any of them, where that calls a tool.
+        let case = &self.analysis.case;
+        let calls_a_tool = case.name(case.calls[index as usize].method) == "tools/call";
+        for attempt in attempts.iter().filter(|_| calls_a_tool) {
+            let tell = &mut |kind, detail: String| tell(kind, format!("call {index}, attempt {attempt}: {detail}"));
+            self.retry(*attempt, verdict, tell);
+        }
         let [attempt] = attempts.iter().copied().collect::<Vec<_>>()[..] else {
             if attempts.len() > 1 {
                 let parts: Vec<String> = self.parts(index).into_iter().map(|(_, part)| part).collect();
@@ -145,7 +152,6 @@ impl<'w> Check<'w> {
             return;
         };
         let tell = &mut |kind, detail: String| tell(kind, format!("call {index}, attempt {attempt}: {detail}"));
-        self.retry(attempt, verdict, tell);
         if self.has_strangers(index) {
             return;
         }

@@ -333,16 +333,10 @@ impl<'a> Read<'a> {
             sent_before: headers.sent_before,
             resends: failure == Some(HttpFailure::NotConnected) && given.failure.is_of_a_browser(arena),
         };
-        let kind = Kind::Exchange(arena.alloc(exchange));
-        sink.push(Event { origin: record.origin, at, witness: None, keys, kind });
+        let mut push = |kind| sink.push(Event { origin: record.origin, at, witness: None, keys, kind });
+        push(Kind::Exchange(arena.alloc(exchange)));
         if mcp && asked.wraps {
-            sink.push(Event {
-                origin: record.origin,
-                at,
-                witness: None,
-                keys,
-                kind: Kind::Message(Message::UNREADABLE),
-            });
+            push(Kind::Message(Message::UNREADABLE));
         }
         entry.twice || asked.twice || given.twice || answered.oddities.duplicate_key
     }

@@ -153,13 +153,13 @@ impl Acted {
     fn add_arguments(&mut self, call: &Call, one: One) {
         let target = call.target;
         self.by_args.entry(call.args).or_default().add(one);
-        for pair in pairs(call.pairs) {
+        for pair in call.pairs.members() {
             self.by_pair.entry((target, pair)).or_default().add(one);
         }
-        if let [only] = pairs(call.pairs).collect::<Vec<_>>()[..] {
+        if let [only] = call.pairs.members().collect::<Vec<_>>()[..] {
             self.by_only_pair.entry((target, only)).or_default().add(one);
         }
-        for (first, second) in twos(call.pairs) {
+        for (first, second) in call.pairs.twos() {
             self.by_two_pairs.entry((target, first, second)).or_default().add(one);
         }
         if !call.pairs.is_empty() {
@@ -187,9 +187,11 @@ impl Acted {
         let other = |two: Option<&Two>| two.and_then(|two| two.other_than(own));
         let (target, alone) = (call.target, call.pairs.len() == 1);
         other(self.by_args.get(&call.args))
-            .or_else(|| twos(call.pairs).find_map(|(one, two)| other(self.by_two_pairs.get(&(target, one, two)))))
-            .or_else(|| pairs(call.pairs).find_map(|pair| other(self.by_only_pair.get(&(target, pair)))))
-            .or_else(|| pairs(call.pairs).filter(|_| alone).find_map(|pair| other(self.by_pair.get(&(target, pair)))))
+            .or_else(|| call.pairs.twos().find_map(|(one, two)| other(self.by_two_pairs.get(&(target, one, two)))))
+            .or_else(|| call.pairs.members().find_map(|pair| other(self.by_only_pair.get(&(target, pair)))))
+            .or_else(|| {
+                call.pairs.members().filter(|_| alone).find_map(|pair| other(self.by_pair.get(&(target, pair))))
+            })
     }
 
     /// A call with the same arguments of a tool with an akin name: a gateway puts the name of its server before it.
@@ -202,15 +204,6 @@ impl Acted {
         like.find_map(|(_, two)| two.other_than(own))
             .or_else(|| self.by_members_beyond.get(&call.pairs).and_then(|two| two.other_than(own)))
     }
-}
-
-fn pairs(pairs: Pairs) -> impl Iterator<Item = u32> {
-    pairs.0.into_iter().filter(|hash| *hash != 0)
-}
-
-/// All twos of the members, the smaller hash first: a sketch is sorted.
-fn twos(members: Pairs) -> impl Iterator<Item = (u32, u32)> {
-    pairs(members).flat_map(move |one| pairs(members).filter(move |two| one < *two).map(move |two| (one, two)))
 }
 
 /// Calls by their run and by what is known of their server.

@@ -241,6 +241,17 @@ mod tests {
     }
 
     #[test]
+    fn a_code_of_the_door_proves_no_dispatch() {
+        let line = |second: u32, direction: &str, message: &str| {
+            format!(r#"{{"ts":"2026-07-22T14:00:{second:02}.000Z","direction":"{direction}","message":{message}}}"#)
+        };
+        let asked = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"pay"}}"#;
+        let error = r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32020,"message":"no"}}"#;
+        let (_, verdicts) = judged(&[&[line(0, "in", asked), line(1, "out", error)].join("\n")]);
+        assert_eq!(verdicts.calls[&0].milestones.reached, Truth::None);
+    }
+
+    #[test]
     fn only_a_write_that_was_applied_is_an_effect() {
         assert_eq!(of_contact("POST", r#""status":201"#), ((1, 1), Truth::True, Truth::True));
         for (method, result) in [

@@ -8,7 +8,7 @@ use crate::{
     assemble::Assembler,
     correlate::{Case, Correlator, SourceMeta},
     error::Error,
-    event::{Kind, Origin, SourceId, Witness},
+    event::{Origin, SourceId, Witness},
     format::{self, Format, Gist, Head},
     frame::Framing,
     judge::{self, Policy, Terms, Verdicts},
@@ -95,7 +95,7 @@ pub fn analyze(arguments: &[PathArgument], options: &Options, progress: &dyn Pro
         reading.info.next_part = rotated.get(&entry.id).cloned();
         reading.run(&mut correlator, options, progress);
         framings.push(reading.framing);
-        unexplained.extend(reading.unexplained_places.drain(..).take(options.unexplained - unexplained.len()));
+        unexplained.extend(reading.unexplained.drain(..).take(options.unexplained - unexplained.len()));
         sources.push(reading.info);
     }
     // What was never opened is no source, and its loss is no less than that of one that broke.
@@ -190,7 +190,8 @@ struct Reading<'e> {
     info: SourceInfo,
     /// A record was of the format of its input.
     claimed: bool,
-    unexplained_places: Vec<Origin>,
+    /// Records that taught nothing.
+    unexplained: Vec<Origin>,
 }
 
 impl<'e> Reading<'e> {
@@ -202,7 +203,7 @@ impl<'e> Reading<'e> {
             format: "text",
             ..SourceInfo::default()
         };
-        Self { entry, framing: Framing::Lines, format: None, info, claimed: false, unexplained_places: Vec::new() }
+        Self { entry, framing: Framing::Lines, format: None, info, claimed: false, unexplained: Vec::new() }
     }
 
     fn run(&mut self, correlator: &mut Correlator, options: &Options, progress: &dyn Progress) {
@@ -222,7 +223,7 @@ impl<'e> Reading<'e> {
             server: self.entry.hints.server.as_deref(),
             run: self.entry.hints.run.as_deref(),
         });
-        let mut folder = Folder { assembler: Assembler::new(), correlator, unexplained: options.unexplained };
+        let mut folder = Folder { assembler: Assembler::keeping(options.unexplained), correlator };
         let mut feed = Feed { reader: &mut reader, spare: Vec::new(), progress, told: 0 };
         self.read_blocks(&mut feed, &mut folder);
         let Folder { mut assembler, correlator, .. } = folder;
@@ -234,6 +235,7 @@ impl<'e> Reading<'e> {
         self.info.sha256 = hexadecimal(&summary.sha256);
         self.info.member_sha256 = summary.member_sha256.as_ref().map(|sum| hexadecimal(sum));
         self.info.unexplained = assembler.unexplained();
+        self.unexplained = assembler.into_places();
         for _ in 0..correlator.untracked() {
             count(&mut self.info.notices, NoticeKind::OpenLimit, None);
             correlator.trouble(NoticeKind::OpenLimit, None);
@@ -313,9 +315,6 @@ impl<'e> Reading<'e> {
                 folder.correlator.secret(*origin);
             }
             for event in &decoded.sink.events {
-                if folder.unexplained > self.unexplained_places.len() && matches!(event.kind, Kind::Text(_)) {
-                    self.unexplained_places.push(event.origin);
-                }
                 folder.assembler.push(event, &mut |event| folder.correlator.push(event));
             }
         }
@@ -334,8 +333,6 @@ impl<'e> Reading<'e> {
 struct Folder<'f> {
     assembler: Assembler,
     correlator: &'f mut Correlator,
-    /// How many places of unexplained records are kept.
-    unexplained: usize,
 }
 
 /// Where the blocks of a source come from.

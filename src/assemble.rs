@@ -10,12 +10,12 @@ mod syscalls;
 mod targets;
 mod traceback;
 
-use std::{mem, num::NonZeroU32};
+use std::mem;
 
 use bumpalo::Bump;
 
 use self::{
-    census::Census,
+    census::{Census, Told},
     columns::Columns,
     pairs::Pairs,
     place::stream_of,
@@ -23,7 +23,7 @@ use self::{
     targets::Targets,
     traceback::{Fit, Traceback},
 };
-use crate::event::{Event, Kind, PieceShape};
+use crate::event::{Event, Kind, Origin, PieceShape};
 
 /// The most text one owner holds.
 const TEXT_LIMIT: usize = 64 << 10;
@@ -52,19 +52,19 @@ struct Stream {
     traceback: Traceback,
     targets: Targets,
     /// Records that told nothing, or something, since they were last asked for.
-    told: Vec<(NonZeroU32, bool)>,
+    told: Vec<Told>,
 }
 
 impl Assembler {
-    /// An assembler for a new source.
-    pub fn new() -> Self {
-        Self::default()
+    /// An assembler for a new source, which keeps the places of so many records that told nothing.
+    pub fn keeping(places: usize) -> Self {
+        Self { census: Census::keeping(places), ..Self::default() }
     }
 
     /// Takes the next event. What it hands out borrows from the event or from the assembler's own buffer.
     pub fn push<'a>(&mut self, event: &Event<'a>, out: &mut dyn FnMut(&Event<'_>)) {
         if !matches!(event.kind, Kind::Text(_) | Kind::Piece(_)) {
-            self.census.note(event.origin.record, true);
+            self.census.note((event.origin, true));
         }
         match event.kind {
             Kind::Syscall(call) => self.syscalls.push(event, call, out),
@@ -82,7 +82,7 @@ impl Assembler {
     pub fn finish(&mut self, out: &mut dyn FnMut(&Event<'_>)) {
         let mut arena = mem::take(&mut self.arena);
         for mut stream in mem::take(&mut self.streams) {
-            self.census.add(stream.close(&mut arena, out));
+            stream.close(&mut arena, out);
             self.count(&mut stream);
         }
         self.arena = arena;
@@ -95,20 +95,21 @@ impl Assembler {
         self.census.count()
     }
 
+    /// The places of the first of them.
+    pub fn into_places(self) -> Vec<Origin> {
+        self.census.into_places()
+    }
+
     fn count(&mut self, stream: &mut Stream) {
-        for (record, told) in stream.told.drain(..) {
-            self.census.note(record, told);
-        }
+        stream.told.drain(..).for_each(|told| self.census.note(told));
     }
 
     fn join(&mut self, event: &Event<'_>, out: &mut dyn FnMut(&Event<'_>)) {
         let mut arena = mem::take(&mut self.arena);
         let index = self.stream(stream_of(event), &mut arena, out);
         let stream = &mut self.streams[index];
-        self.census.add(stream.push(event, &mut arena, out));
-        for (record, told) in stream.told.drain(..) {
-            self.census.note(record, told);
-        }
+        stream.push(event, &mut arena, out);
+        stream.told.drain(..).for_each(|told| self.census.note(told));
         self.waiting = self.streams.iter().any(Stream::is_open);
         self.arena = arena;
     }
@@ -119,7 +120,7 @@ impl Assembler {
         }
         if self.streams.len() >= STREAM_LIMIT {
             let mut oldest = self.streams.remove(0);
-            self.census.add(oldest.close(arena, out));
+            oldest.close(arena, out);
             self.count(&mut oldest);
         }
         self.streams.push(Stream { key, ..Stream::default() });
@@ -132,9 +133,7 @@ impl Stream {
         self.columns.is_open() || self.pairs.is_open() || self.traceback.is_open() || self.targets.is_open()
     }
 
-    /// Takes an event; returns how many records turned out to teach nothing, beside those that are told by number.
-    fn push(&mut self, event: &Event<'_>, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
-        let mut unexplained = 0;
+    fn push(&mut self, event: &Event<'_>, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) {
         let shape = match event.kind {
             Kind::Piece(piece) => Some(piece.shape),
             _ => None,
@@ -148,45 +147,43 @@ impl Stream {
             _ => None,
         };
         if let Some((text, names_event)) = pair {
-            unexplained += self.close_traceback(arena, out);
-            return unexplained + self.pairs.push(event, text, names_event, arena, out);
+            self.close_traceback(arena, out);
+            self.pairs.push(event, (text, names_event), &mut self.told, arena, out);
+            return;
         }
-        unexplained += self.pairs.close(arena, out);
+        self.pairs.close(&mut self.told, arena, out);
         match event.kind {
             Kind::Piece(piece) => {
-                unexplained += self.close_traceback(arena, out);
+                self.close_traceback(arena, out);
                 if shape == Some(PieceShape::ColumnsHead) {
                     self.columns.begin(event, piece.text);
                 } else if !self.columns.add(piece.text) {
                     // A tail without a head, or past the limit: ordinary text.
                     out(&Event { kind: Kind::Text(piece.text), ..*event });
-                    self.told.push((event.origin.record, false));
+                    self.told.push((event.origin, false));
                 }
             }
-            Kind::Text(text) => unexplained += self.text(event, text, arena, out),
+            Kind::Text(text) => self.text(event, text, arena, out),
             _ => {
                 if self.traceback.passes(event) {
-                    unexplained += self.close_traceback(arena, out);
+                    self.close_traceback(arena, out);
                 }
                 self.targets.push(event, out);
             }
         }
-        unexplained
     }
 
-    fn text(&mut self, event: &Event<'_>, text: &str, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
-        let mut unexplained = 0;
+    fn text(&mut self, event: &Event<'_>, text: &str, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) {
         let mut fit = self.traceback.push(event, text);
         if fit == Fit::Ended {
-            unexplained += self.close_traceback(arena, out);
+            self.close_traceback(arena, out);
             fit = self.traceback.push(event, text);
         }
         if fit == Fit::Foreign || fit == Fit::Ended {
             self.targets.flush(out);
             out(event);
-            self.told.push((event.origin.record, false));
+            self.told.push((event.origin, false));
         }
-        unexplained
     }
 
     fn close_columns(&mut self, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) {
@@ -194,21 +191,19 @@ impl Stream {
         self.told.extend(told);
     }
 
-    fn close_traceback(&mut self, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
-        if !self.traceback.is_open() {
-            return 0;
+    fn close_traceback(&mut self, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) {
+        if self.traceback.is_open() {
+            self.targets.flush(out);
+            self.traceback.close(&mut self.told, arena, out);
+            arena.reset();
         }
-        self.targets.flush(out);
-        let unexplained = self.traceback.close(arena, out);
-        arena.reset();
-        unexplained
     }
 
-    fn close(&mut self, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
+    fn close(&mut self, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) {
         self.close_columns(arena, out);
-        let unexplained = self.pairs.close(arena, out) + self.close_traceback(arena, out);
+        self.pairs.close(&mut self.told, arena, out);
+        self.close_traceback(arena, out);
         self.targets.flush(out);
-        unexplained
     }
 }
 

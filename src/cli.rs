@@ -11,15 +11,14 @@ use std::{
     borrow::Cow,
     ffi::OsString,
     io::{self, Write},
-    path::PathBuf,
 };
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use self::{
     output::{REPORTS, outputs, write_error, write_reports},
-    policy::{policy, tell_unused},
-    shared::{Console, Reading, Selecting},
+    policy::policy,
+    shared::{Console, Judging, Reading, Selecting},
     trouble::{nothing_recognized, tell_trouble},
 };
 use crate::{
@@ -28,7 +27,7 @@ use crate::{
     explain,
     fail_on::FailOn,
     progress::Bar,
-    report::{self, CallsShown, PolicyInfo, RENDERERS, Renderer, ReportOptions, redact},
+    report::{self, CallsShown, PolicyInfo, ReportOptions, redact},
     source::PathArgument,
 };
 
@@ -52,9 +51,10 @@ enum Command {
     /// Shows every event of every source as one aligned stream.
     #[command(after_help = EXIT_CODES)]
     Timeline(Box<timeline::Arguments>),
-    /// Explains a rule, or the whole evidence chain of one call.
+    /// Explains a rule or a stop, or the whole evidence chain of one call.
     ///
-    /// `explain RULE` tells what a rule means, how it is recognized, what it is not and what to do. `explain CALL PATH…`
+    /// `explain RULE` tells what a rule means, how it is recognized, what it is not and what to do, and the same of a stop,
+    /// such as `exited_before_initialize`. `explain CALL PATH…`
     /// shows every record of one call with what it proves, which worlds remain, which rule decided and what would change
     /// its verdict.
     Explain(Box<explain_call::Arguments>),
@@ -63,7 +63,7 @@ enum Command {
         /// Name of a format.
         name: Option<String>,
     },
-    /// Lists the rules.
+    /// Lists the rules and stops.
     Rules,
     /// Prints the JSON Schema of `--output json`.
     Schema,
@@ -82,8 +82,7 @@ struct AnalyzeArguments {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
 
-    /// Form of the report, and the file it goes to: table, markdown, json, ndjson. Repeatable.
-    #[arg(short, long, value_name = "KIND[=FILE]", help_heading = "Output")]
+    #[arg(short, long, value_name = "KIND[=FILE]", help = REPORTS.help(), help_heading = "Output")]
     output: Vec<String>,
     /// Which calls are listed; totals always count all.
     #[arg(long, value_enum, default_value_t = Calls::Failed, help_heading = "Output")]
@@ -100,10 +99,8 @@ struct AnalyzeArguments {
     select: Selecting,
     #[command(flatten)]
     reading: Reading,
-
-    /// What the operator declares: effects and keys of tools, trusted servers, complete sources, own endpoints (TOML; see docs/policy.md). Verdicts that rest on it name its lines.
-    #[arg(long, value_name = "FILE", help_heading = "Judging")]
-    policy: Option<PathBuf>,
+    #[command(flatten)]
+    judging: Judging,
 
     /// Ends with code 1 if this is found: failed-call, unknown, unsafe-retry, duplicate, finding:RULE, finding:high|medium|low. Repeatable.
     #[arg(long, value_name = "CLASS", help_heading = "Exit code")]
@@ -215,16 +212,20 @@ fn help_markdown() -> String {
 
 /// The generated page about the command line.
 pub fn cli_page() -> String {
-    let line = |renderer: &Renderer| format!("- `{}`: {}\n", renderer.name, renderer.title);
-    let reports = RENDERERS.iter().map(line).collect::<Vec<_>>().concat();
-    format!("# Command line\n\nGenerated from the program's own help.\n\n{}## Reports\n\n{reports}", help_markdown())
+    let help = help_markdown();
+    let forms = [
+        REPORTS.page("Reports"),
+        timeline::FORMS.page("Timelines"),
+        explain_call::FORMS.page("Explanations of a call"),
+    ];
+    format!("# Command line\n\nGenerated from the program's own help.\n\n{help}{}", forms.join("\n"))
 }
 
 fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
     let outputs = outputs(&arguments.output, &REPORTS)?;
     let select = arguments.select.selection()?;
     let paths = shared::paths(&arguments.paths)?;
-    let (policy, policy_info) = policy(arguments.policy.as_deref())?;
+    let (policy, policy_info) = policy(arguments.judging.policy.as_deref())?;
     let calls = match arguments.calls {
         Calls::Failed => CallsShown::Failed,
         Calls::All => CallsShown::All,
@@ -233,7 +234,6 @@ fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
     let options = Options { unexplained, policy, ..arguments.reading.options(calls) };
     arguments.reading.with_threads(|| {
         let analysis = read(&paths, &options, &arguments.console)?;
-        tell_unused(&analysis);
         let report_options = ReportOptions {
             calls,
             select,
@@ -246,12 +246,13 @@ fn analyze_command(arguments: &AnalyzeArguments) -> Result<ExitStatus, Error> {
     })
 }
 
-/// Reads and judges, and tells what could not be read.
+/// Reads and judges, and tells what could not be read and what of the policy did not apply.
 fn read(paths: &[PathArgument], options: &Options, console: &Console) -> Result<Analysis, Error> {
     let bar = Bar::new(!console.no_progress);
     let analysis = analyze::analyze(paths, options, &bar)?;
     bar.finish();
     tell_trouble(&analysis);
+    policy::tell_unused(&analysis);
     Ok(analysis)
 }
 

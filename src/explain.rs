@@ -4,10 +4,10 @@
 use crate::{
     clue::CLUES,
     format::{self, FORMATS, Format},
-    judge::{Doc, FINDING_RULES, RESTART_RULES, RETRY_RULES},
+    judge::{Doc, FINDING_RULES, RESTART_RULES, RETRY_RULES, STOPS},
 };
 
-/// One documented rule, of whatever table.
+/// One documented rule or stop, of whatever table.
 struct Entry {
     id: &'static str,
     title: &'static str,
@@ -21,10 +21,11 @@ fn entries() -> Vec<Entry> {
         RESTART_RULES.iter().map(|rule| Entry { id: rule.id, title: rule.title, kind: "restart", doc: &rule.doc });
     let finding =
         FINDING_RULES.iter().map(|rule| Entry { id: rule.id, title: rule.title, kind: "finding", doc: &rule.doc });
-    retry.chain(restart).chain(finding).collect()
+    let stop = STOPS.iter().map(|row| Entry { id: row.name, title: row.title, kind: "stop", doc: row.doc });
+    retry.chain(restart).chain(finding).chain(stop).collect()
 }
 
-/// The documentation of a rule or clue.
+/// The documentation of a rule, a stop or a clue.
 pub fn rule(name: &str) -> Option<String> {
     if let Some(entry) = entries().into_iter().find(|entry| entry.id == name) {
         return Some(section(&entry, "#"));
@@ -34,10 +35,11 @@ pub fn rule(name: &str) -> Option<String> {
 }
 
 fn section(entry: &Entry, level: &str) -> String {
-    format!("{level} {} ({} rule)\n\n{}.\n\n{}", entry.id, entry.kind, entry.title, entry.doc.markdown())
+    let kind = if entry.kind == "stop" { "stop".to_owned() } else { format!("{} rule", entry.kind) };
+    format!("{level} {} ({kind})\n\n{}.\n\n{}", entry.id, entry.title, entry.doc.markdown())
 }
 
-/// A list of all rules, one a line.
+/// A list of all rules and stops, one a line.
 pub fn rules() -> String {
     let width = entries().iter().map(|entry| entry.id.len()).max().unwrap_or(0);
     let line = |entry: &Entry| format!("{:width$}  {:8} {}\n", entry.id, entry.kind, entry.title);
@@ -77,8 +79,9 @@ pub fn formats_page() -> String {
 /// The generated page about rules.
 pub fn rules_page() -> String {
     let mut page =
-        "# Rules\n\nGenerated from the tables `RETRY_RULES`, `RESTART_RULES` and `FINDING_RULES`. Retry and restart \
-                    rules stand in the order of precedence: the first that fires decides.\n\n"
+        "# Rules\n\nGenerated from the tables `RETRY_RULES`, `RESTART_RULES`, `FINDING_RULES` and `STOPS`. Retry and \
+                    restart rules stand in the order of precedence: the first that fires decides. A stop is no rule: \
+                    it names where a run ended, or what it left open.\n\n"
             .to_owned();
     for entry in entries() {
         page.push_str(&section(&entry, "##"));

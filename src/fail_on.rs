@@ -45,7 +45,8 @@ impl FailOn {
         match self {
             Self::FailedCall => {
                 let well = ["TOOL_SUCCESS", "RPC_SUCCESS", "TASK_STARTED"];
-                verdicts.totals.by_outcome.iter().any(|(name, count)| *count > 0 && !well.contains(name))
+                let failed = verdicts.totals.by_outcome.iter().filter(|(name, _)| !well.contains(name));
+                failed.map(|(_, count)| count).sum::<u64>() > verdicts.totals.probes
             }
             Self::Unknown => verdicts.totals.by_retry.get("unknown").is_some_and(|count| *count > 0),
             Self::Rule(id) => verdicts.findings.iter().any(|finding| finding.rule.id == *id),

@@ -2,11 +2,9 @@
 //!
 //! A long word is broken without a blank where it fills the column; the joined text is read with and without blanks.
 
-use std::num::NonZeroU32;
-
 use bumpalo::Bump;
 
-use super::{LINE_LIMIT, TEXT_LIMIT, place::Place, targets::Targets, traceback::Traceback};
+use super::{LINE_LIMIT, TEXT_LIMIT, census::Told, place::Place, targets::Targets, traceback::Traceback};
 use crate::{
     clue,
     event::{Event, Kind},
@@ -59,13 +57,13 @@ impl Columns {
         self.text.push('\n');
     }
 
-    /// Hands out the record; returns its number, and whether something was learned from it.
+    /// Hands out the record; returns its place, and whether something was learned from it.
     pub(super) fn close(
         &mut self,
         arena: &mut Bump,
         targets: &mut Targets,
         out: &mut dyn FnMut(&Event<'_>),
-    ) -> Option<(NonZeroU32, bool)> {
+    ) -> Option<Told> {
         let place = self.place.take()?;
         let pieces: Vec<&str> = self.text.lines().collect();
         let boxed = pieces.iter().position(|piece| is_traceback(piece)).unwrap_or(pieces.len());
@@ -75,7 +73,7 @@ impl Columns {
         let told = root.as_deref().is_some_and(|root| super::traceback::tell(root, &place, arena, out));
         self.text.clear();
         arena.reset();
-        Some((place.origin.record, learned || told))
+        Some((place.origin, learned || told))
     }
 
     /// Reads the message: joined by the width of its column, with blanks, without blanks.

@@ -4,7 +4,7 @@
 
 use bumpalo::Bump;
 
-use super::{LINE_LIMIT, TEXT_LIMIT, place::Place};
+use super::{LINE_LIMIT, TEXT_LIMIT, census::Told, place::Place};
 use crate::{
     clue,
     event::{Event, Kind},
@@ -79,43 +79,43 @@ impl Pairs {
     pub(super) fn push(
         &mut self,
         event: &Event<'_>,
-        text: &str,
-        names_event: bool,
+        (text, names_event): (&str, bool),
+        told: &mut Vec<Told>,
         arena: &mut Bump,
         out: &mut dyn FnMut(&Event<'_>),
-    ) -> u64 {
+    ) {
         let text = text.trim();
         let repeated = self.lines.iter().any(|line| line.key() == key(text));
         let full = self.lines.len() >= LINE_LIMIT as usize / 16 || self.bytes + text.len() > TEXT_LIMIT;
         let gap = self.lines.last().is_some_and(|line| event.origin.record.get() != line.place.origin.record.get() + 1);
-        let unexplained = if repeated || full || gap { self.close(arena, out) } else { 0 };
+        if repeated || full || gap {
+            self.close(told, arena, out);
+        }
         self.bytes += text.len();
         self.lines.push(Line { place: Place::of(event), text: text.into(), event: names_event });
-        unexplained
     }
 
-    /// Hands out the record; returns how many of its lines taught nothing.
-    pub(super) fn close(&mut self, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
+    /// Hands out the record, and tells which of its lines taught something. A line beside an event is part of that.
+    pub(super) fn close(&mut self, told: &mut Vec<Told>, arena: &mut Bump, out: &mut dyn FnMut(&Event<'_>)) {
         let lines = std::mem::take(&mut self.lines);
         self.bytes = 0;
         if !lines.iter().any(|line| line.event) {
             for line in &lines {
                 out(&line.place.body(&line.text, arena).event(Kind::Text(&line.text)));
+                told.push((line.place.origin, false));
             }
-            return lines.len() as u64;
+            return;
         }
         let context: String = lines.iter().filter(|line| !line.event).flat_map(|line| [" ", &line.text]).collect();
-        let mut unexplained = 0;
         for line in lines.iter().filter(|line| line.event) {
             let joined = ["event=", line.key(), &context].concat();
             let body = line.place.body(&joined, arena);
             let mut sink = Sink::new();
-            unexplained += u64::from(!clue::read(&joined, &body, &mut sink));
+            told.push((line.place.origin, clue::read(&joined, &body, &mut sink)));
             for event in &sink.events {
                 out(event);
             }
         }
         arena.reset();
-        unexplained
     }
 }

@@ -15,7 +15,7 @@ fn console(text: &str) -> (Vec<String>, u64) {
     let arena = Bump::new();
     let sink = format::decode_lines(format::named("python-console"), text, &arena);
     let mut told = Vec::new();
-    let mut assembler = Assembler::new();
+    let mut assembler = Assembler::default();
     let mut out = |event: &Event<'_>| told.push(line(event));
     for event in &sink.events {
         assembler.push(event, &mut out);
@@ -269,7 +269,7 @@ fn owners_are_bounded() {
 fn trace(calls: &[(u32, Call<'_>)]) -> Vec<String> {
     let mut told = Vec::new();
     let mut out = |event: &Event<'_>| told.push(line(event));
-    let mut assembler = Assembler::new();
+    let mut assembler = Assembler::default();
     let mut record = NonZeroU32::MIN;
     for &(thread, call) in calls {
         let origin = Origin { source: SourceId(0), record, offset: 0 };
@@ -345,7 +345,7 @@ fn the_body_of_a_request_may_go_in_a_second_call() {
             pairs = Some(found);
         }
     };
-    let mut assembler = Assembler::new();
+    let mut assembler = Assembler::default();
     for (thread, call) in killed_after_outbound() {
         let origin = Origin { source: SourceId(0), record: NonZeroU32::MIN, offset: 0 };
         let kind = Kind::Syscall(Syscall { thread, call });

@@ -4,10 +4,10 @@
 
 use bumpalo::Bump;
 
-use super::{LINE_LIMIT, TEXT_LIMIT, place::Place};
+use super::{LINE_LIMIT, TEXT_LIMIT, census::Told, place::Place};
 use crate::{
     clue::crash::{self, Surroundings},
-    event::{Event, Kind, TroubleKind, Witness},
+    event::{Event, Kind, Origin, TroubleKind, Witness},
     record::Sink,
 };
 
@@ -37,7 +37,7 @@ pub(super) struct Traceback {
     headed: bool,
     /// Frames were seen.
     frames: bool,
-    lines: u32,
+    lines: Vec<Origin>,
     bytes: usize,
     last: u32,
     /// A statement was read from a line of it.
@@ -67,7 +67,7 @@ impl Traceback {
         if !self.is_open() {
             return self.begin(event, text, inner, head);
         }
-        if self.lines >= LINE_LIMIT || self.bytes + text.len() > TEXT_LIMIT {
+        if self.lines.len() >= LINE_LIMIT as usize || self.bytes + text.len() > TEXT_LIMIT {
             return Fit::Ended;
         }
         let gutter = inner.len() != text.len() || is_rule(text);
@@ -156,7 +156,7 @@ impl Traceback {
     }
 
     fn count(&mut self, event: &Event<'_>, text: &str) {
-        self.lines += 1;
+        self.lines.push(event.origin);
         self.bytes += text.len();
         self.last = event.origin.record.get();
     }
@@ -182,15 +182,15 @@ impl Traceback {
         }
     }
 
-    /// Tells the roots; returns how many records taught nothing.
-    pub(super) fn close(&mut self, arena: &Bump, out: &mut dyn FnMut(&Event<'_>)) -> u64 {
+    /// Tells the roots, and whether its lines taught something.
+    pub(super) fn close(&mut self, lines: &mut Vec<Told>, arena: &Bump, out: &mut dyn FnMut(&Event<'_>)) {
         let open = std::mem::take(self);
         let mut told = open.told;
         for (place, line) in &open.roots {
             let worth = open.headed || open.frames;
             told |= tell_root(line, place, open.around, worth, arena, out);
         }
-        if told { 0 } else { u64::from(open.lines) }
+        lines.extend(open.lines.into_iter().map(|line| (line, told)));
     }
 
     /// The root of a plain traceback whose lines are all there.

@@ -5,12 +5,13 @@ use std::ffi::OsString;
 use super::{
     complain,
     output::{Forms, Output, outputs, write},
+    policy::policy,
     print, read,
-    shared::{self, Console, Reading, Selecting},
+    shared::{self, Console, Judging, Reading, Selecting},
     status,
 };
 use crate::{
-    analyze::Analysis,
+    analyze::{Analysis, Options},
     error::{Error, ExitStatus},
     explain,
     judge::call,
@@ -22,15 +23,14 @@ use crate::{
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Name of a rule, as reports show it (see `rules`); or, with paths, of a call: its handle in the report (c17), or the id of its request (id=7).
+    /// Name of a rule or stop, as reports show it (see `rules`); or, with paths, of a call: its handle in the report (c17), or the id of its request (id=7).
     #[arg(value_name = "RULE|CALL")]
     what: String,
     /// For a call: files, folders, archives, or - for standard input, with hints as for `analyze`.
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
 
-    /// Form of the explanation of a call, and the file it goes to: text, json. Repeatable.
-    #[arg(short, long, value_name = "KIND[=FILE]", requires = "paths", help_heading = "Output")]
+    #[arg(short, long, value_name = "KIND[=FILE]", requires = "paths", help = FORMS.help(), help_heading = "Output")]
     output: Vec<String>,
     #[command(flatten)]
     console: Console,
@@ -38,10 +38,13 @@ pub(super) struct Arguments {
     select: Selecting,
     #[command(flatten)]
     reading: Reading,
+    #[command(flatten)]
+    judging: Judging,
 }
 
 /// The forms of an explanation.
-const FORMS: Forms<ExplanationForm> = Forms { all: EXPLANATION_FORMS, name: |form| form.name };
+pub(super) const FORMS: Forms<ExplanationForm> =
+    Forms { all: EXPLANATION_FORMS, of: "the explanation of a call", words: |form| (form.name, form.title) };
 
 /// At most so many calls are listed where a name fits several.
 const CANDIDATES: usize = 20;
@@ -58,7 +61,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitStatus, Error> {
     Err(Error::Usage(if names_call(&arguments.what) {
         format!("to explain a call, name the inputs behind it: explain {shown} PATH…")
     } else {
-        format!("no rule is named \"{shown}\"; see `mcp-postmortem rules`")
+        format!("no rule or stop is named \"{shown}\"; see `mcp-postmortem rules`")
     }))
 }
 
@@ -66,10 +69,11 @@ fn explain_call(arguments: &Arguments) -> Result<ExitStatus, Error> {
     let outputs = outputs(&arguments.output, &FORMS)?;
     let select = arguments.select.selection()?;
     let paths = shared::paths(&arguments.paths)?;
-    let options = arguments.reading.options(CallsShown::Failed);
+    let (policy, policy_info) = policy(arguments.judging.policy.as_deref())?;
+    let options = Options { policy, ..arguments.reading.options(CallsShown::Failed) };
     arguments.reading.with_threads(|| {
         let analysis = read(&paths, &options, &arguments.console)?;
-        let options = ReportOptions { calls: CallsShown::All, select, ..ReportOptions::default() };
+        let options = ReportOptions { calls: CallsShown::All, select, policy: policy_info, ..ReportOptions::default() };
         let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, &options)
             .with_not_read(analysis.found.not_read());
         match shared::calls(&report, &arguments.what)?[..] {
@@ -87,7 +91,7 @@ fn explain(
     outputs: &[Output<ExplanationForm>],
     arguments: &Arguments,
 ) -> Result<(), Error> {
-    let explained = call::explain(&analysis.case, call);
+    let explained = call::explain(&analysis.case, &analysis.terms, call);
     let report = report.with_quotes(analysis.quotes(&explanation_cites(&explained)));
     let explanation = Explanation::new(&report, call, &explained);
     for output in outputs {

@@ -21,14 +21,37 @@ pub(super) struct Output<F: 'static> {
     file: Option<PathBuf>,
 }
 
-/// The forms that a command can write, the default first, and how each of them is called.
+/// The forms that a command can write, the default first, what is written, and the name and title of a form.
 pub(super) struct Forms<F: 'static> {
     pub(super) all: &'static [F],
-    pub(super) name: fn(&F) -> &'static str,
+    pub(super) of: &'static str,
+    pub(super) words: fn(&F) -> (&'static str, &'static str),
 }
 
 /// The forms of the report.
-pub(super) const REPORTS: Forms<Renderer> = Forms { all: RENDERERS, name: |renderer| renderer.name };
+pub(super) const REPORTS: Forms<Renderer> =
+    Forms { all: RENDERERS, of: "the report", words: |renderer| (renderer.name, renderer.title) };
+
+impl<F> Forms<F> {
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.all.iter().map(|form| (self.words)(form).0).collect();
+        names.join(", ")
+    }
+
+    /// The help of `--output`.
+    pub(super) fn help(&self) -> String {
+        format!("Form of {}, and the file it goes to: {}. Repeatable", self.of, self.names())
+    }
+
+    /// The section about them in the generated page.
+    pub(super) fn page(&self, title: &str) -> String {
+        let line = |form| {
+            let (name, title) = (self.words)(form);
+            format!("- `{name}`: {title}\n")
+        };
+        format!("## {title}\n\n{}", self.all.iter().map(line).collect::<Vec<_>>().concat())
+    }
+}
 
 /// What `--output` asks for; the default form on standard output where it says nothing.
 pub(super) fn outputs<F>(arguments: &[String], forms: &Forms<F>) -> Result<Vec<Output<F>>, Error> {
@@ -41,10 +64,9 @@ pub(super) fn outputs<F>(arguments: &[String], forms: &Forms<F>) -> Result<Vec<O
             Some((name, file)) => (name, Some(PathBuf::from(file))),
             None => (argument.as_str(), None),
         };
-        let known: Vec<&str> = forms.all.iter().map(forms.name).collect();
-        match forms.all.iter().find(|form| (forms.name)(form) == name) {
+        match forms.all.iter().find(|form| (forms.words)(form).0 == name) {
             Some(form) => Ok(Output { form, file }),
-            None => Err(Error::Usage(format!("--output {name}: not one of {}", known.join(", ")))),
+            None => Err(Error::Usage(format!("--output {name}: not one of {}", forms.names()))),
         }
     };
     let outputs: Vec<Output<F>> = arguments.iter().map(parse).collect::<Result<_, _>>()?;

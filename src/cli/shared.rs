@@ -2,7 +2,7 @@
 //!
 //! It reads nothing itself.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::ValueEnum;
 
@@ -43,6 +43,14 @@ impl Reading {
             .map_err(|error| Error::Usage(format!("cannot start threads: {error}")))?;
         pool.install(work)
     }
+}
+
+/// How what was read is judged.
+#[derive(Debug, clap::Args)]
+pub(super) struct Judging {
+    /// What the operator declares: effects and keys of tools, trusted servers, complete sources, own endpoints (TOML; see docs/policy.md). Verdicts that rest on it name its lines.
+    #[arg(long, value_name = "FILE", help_heading = "Judging")]
+    pub(super) policy: Option<PathBuf>,
 }
 
 /// What is shown of what was read.

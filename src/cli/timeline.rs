@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use super::{
     complain,
     output::{Forms, outputs, write},
+    policy::policy,
     read,
-    shared::{self, Console, Reading, Selecting},
+    shared::{self, Console, Judging, Reading, Selecting},
     status,
 };
 use crate::{
@@ -22,8 +23,7 @@ pub(super) struct Arguments {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
 
-    /// Form of the stream, and the file it goes to: table, ndjson. Repeatable.
-    #[arg(short, long, value_name = "KIND[=FILE]", help_heading = "Output")]
+    #[arg(short, long, value_name = "KIND[=FILE]", help = FORMS.help(), help_heading = "Output")]
     output: Vec<String>,
     #[command(flatten)]
     console: Console,
@@ -35,20 +35,24 @@ pub(super) struct Arguments {
     select: Selecting,
     #[command(flatten)]
     reading: Reading,
+    #[command(flatten)]
+    judging: Judging,
 }
 
 /// The forms of the timeline.
-const FORMS: Forms<TimelineForm> = Forms { all: TIMELINE_FORMS, name: |form| form.name };
+pub(super) const FORMS: Forms<TimelineForm> =
+    Forms { all: TIMELINE_FORMS, of: "the stream", words: |form| (form.name, form.title) };
 
 /// Reads the inputs and writes their events.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitStatus, Error> {
     let outputs = outputs(&arguments.output, &FORMS)?;
     let select = arguments.select.selection()?;
     let paths = shared::paths(&arguments.paths)?;
-    let options = Options { trail: true, ..arguments.reading.options(CallsShown::Failed) };
+    let (policy, policy_info) = policy(arguments.judging.policy.as_deref())?;
+    let options = Options { trail: true, policy, ..arguments.reading.options(CallsShown::Failed) };
     arguments.reading.with_threads(|| {
         let analysis = read(&paths, &options, &arguments.console)?;
-        let options = ReportOptions { calls: CallsShown::All, select, ..ReportOptions::default() };
+        let options = ReportOptions { calls: CallsShown::All, select, policy: policy_info, ..ReportOptions::default() };
         let report = report(&analysis, &options);
         let calls = match &arguments.call {
             Some(name) => Some(shared::calls(&report, name)?),

@@ -188,6 +188,10 @@ impl Correlator {
                 Some(place) => {
                     self.http_answer(std::mem::replace(&mut left[place], NONE), answer, exchange, witness, ended);
                 }
+                // Streams of one session may carry each other's answers.
+                None if self.is_of_another(exchange, strand, id, calls) => {
+                    self.carried(event, ended, Direction::ToClient, *rpc);
+                }
                 None => strangers.push(*answer),
             }
         }
@@ -212,6 +216,14 @@ impl Correlator {
             self.note_exchange(*call, exchange, witness, ended, behind);
         }
         self.listening(event, ended, exchange, strand, calls);
+    }
+
+    /// Whether a message on an event stream answers a request of the same conversation that this POST does not hold.
+    fn is_of_another(&self, exchange: &Exchange<'_>, strand: u32, id: RpcId, calls: &[u32]) -> bool {
+        exchange.content == ContentKind::EventStream
+            && !matches!(id, RpcId::Unknown | RpcId::Null)
+            && !self.is_placeholder(id)
+            && self.latest(strand, Direction::ToServer, id).is_some_and(|call| !calls.contains(&call))
     }
 
     /// An answer with the request's own id.

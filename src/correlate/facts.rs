@@ -640,6 +640,9 @@ pub struct Operation {
     pub attempts: Vec<u32>,
 }
 
+/// So many places of secrets are kept of a source: who has to revoke them looks into the file itself.
+pub(super) const SECRET_PLACES: usize = 8;
+
 /// What one source is, after it was read.
 #[derive(Clone, Debug)]
 pub struct SourceFacts {
@@ -673,6 +676,6 @@ pub struct SourceFacts {
     pub breaks: super::Breaks,
     /// Records that hold a secret.
     pub secrets: u64,
-    /// The first of them.
-    pub first_secret: Option<Origin>,
+    /// The first of them, a few.
+    pub secret_places: Vec<Origin>,
 }

@@ -243,7 +243,7 @@ impl Correlator {
                 lossy: false,
                 breaks: Breaks::default(),
                 secrets: 0,
-                first_secret: None,
+                secret_places: Vec::new(),
             }),
             ..Lane::default()
         };
@@ -299,7 +299,9 @@ impl Correlator {
     pub fn secret(&mut self, origin: Origin) {
         if let Some(facts) = &mut self.lane.facts {
             facts.secrets += 1;
-            facts.first_secret = facts.first_secret.or(Some(origin));
+            if facts.secret_places.len() < facts::SECRET_PLACES {
+                facts.secret_places.push(origin);
+            }
         }
     }
 

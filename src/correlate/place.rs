@@ -107,7 +107,7 @@ mod tests {
             lossy: false,
             breaks: crate::correlate::Breaks::default(),
             secrets: 0,
-            first_secret: None,
+            secret_places: Vec::new(),
         }
     }
 

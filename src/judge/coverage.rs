@@ -7,6 +7,8 @@
 //! | a contact of a call, by the channels it is seen to record | the server's own log | as above, and the contact that shows the channel | as above |
 //! | a contact outside calls | a kernel trace, as above | the `execve` of the process | its exit |
 //! | a contact outside calls, by the channels it is seen to record | the server's own log | the process's start in it | its last record |
+//! | the handshake | a tap that shows the process being created and holds messages of it | its creation | its exit |
+//! | the answer to `initialize` | the tap that holds the request | the request | the end of the process |
 //! | a second dispatch | the log of the hop in front, for the exchange that it tells of | the exchange | the exchange |
 //!
 //! A window ends at a break of its source ([`Breaks`](crate::correlate::Breaks)): something lost, dropped or not
@@ -16,7 +18,7 @@
 
 use super::{CallFacts, RunFacts, policy::Assumption, run::Trace};
 use crate::{
-    correlate::{Case, Mark, Seen, Strand, StrandFact, Transport, Why},
+    correlate::{Call, Case, Mark, Seen, Strand, StrandFact, Transport, Why},
     event::{Origin, PhaseEvent, RemarkKind, Witness},
     time::{SECOND, Timestamp},
 };
@@ -127,6 +129,45 @@ pub(super) fn life_in_log(run: &RunFacts<'_>) -> Option<Mark> {
         })
     };
     (!facts.lossy && facts.breaks.first().is_none() && strands().any(begins)).then_some(channel)
+}
+
+/// The window in which a handshake would be on record: a tap between both sides shows the process being created and
+/// ending, and holds messages of it. A log of either side may be one that does not record messages at all.
+pub(super) fn handshake_in_tap(run: &RunFacts<'_>) -> Option<(Mark, Mark)> {
+    run.strands.iter().find_map(|strand| {
+        let find = |what: StrandFact| strand.events.iter().find(|event| event.what == what).map(|event| event.mark);
+        let from = find(StrandFact::Step(PhaseEvent::Spawned))?;
+        let to = find(StrandFact::Step(PhaseEvent::Exited)).or_else(|| find(StrandFact::Signaled))?;
+        let places = || strand.calls.iter().map(|call| run.case.place(&run.case.calls[*call as usize]).origin);
+        let within = places().all(|place| from.origin < place && place < to.origin);
+        let holds_messages = !strand.calls.is_empty() || find(StrandFact::Pollution).is_some();
+        (is_tap(strand) && within && holds_messages && is_whole(run.case, from, to)).then_some((from, to))
+    })
+}
+
+/// Whether the answer to a request would be on record up to the end of the process: the tap that holds the request lost
+/// nothing of what came behind it.
+pub(super) fn answer_in_tap(run: &RunFacts<'_>, call: &Call, end: Mark) -> bool {
+    let Some(asked) = call.asked else { return false };
+    let strand = &run.case.strands[call.strand as usize];
+    let same = asked.origin.source == end.origin.source;
+    let after = if same {
+        asked.origin < end.origin
+    } else {
+        let at = |mark: Mark| run.case.on_common_clock(mark);
+        at(asked).zip(at(end)).is_none_or(|(asked, end)| !later(asked, end))
+    };
+    let to = if same { end } else { strand.last };
+    is_tap(strand) && strand.source == asked.origin.source.0 && after && is_whole(run.case, asked, to)
+}
+
+/// Whether a conversation was recorded between both sides, where the messages of both pass.
+fn is_tap(strand: &Strand) -> bool {
+    strand.witness == Witness::Proxy && !matches!(strand.transport, Transport::StreamableHttp | Transport::Sse)
+}
+
+fn is_whole(case: &Case, from: Mark, to: Mark) -> bool {
+    !case.sources[from.origin.source.0 as usize].lossy && break_between(case, from.origin, to.origin).is_none()
 }
 
 /// Whether an event shows the process at its start: what it did before is not on record.

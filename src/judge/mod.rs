@@ -31,7 +31,7 @@ pub use policy::{Assumption, Policy, Terms};
 pub use reach::{ReachVerdict, Target};
 pub use restart::{RESTART_RULES, RestartRule};
 pub use retry::{Caution, Helps, Opinion, RETRY_RULES, RetryRule};
-pub use run::{Answer, RunFacts, RunVerdict};
+pub use run::{Answer, RunFacts, RunVerdict, STOPS, StopKind};
 
 use crate::{
     correlate::{Case, Mark},
@@ -153,11 +153,14 @@ pub struct Totals {
     pub by_retry: BTreeMap<&'static str, u64>,
     /// By reach.
     pub by_reach: BTreeMap<&'static str, u64>,
+    /// Of those that did not end well, the steps of a negotiation that succeeded.
+    pub probes: u64,
 }
 
 impl Totals {
     fn count(&mut self, verdict: &CallVerdict) {
         self.add(verdict.names());
+        self.probes += u64::from(verdict.is_probe);
     }
 
     fn add(&mut self, [outcome, layer, retry, reach]: [&'static str; 4]) {
@@ -170,6 +173,7 @@ impl Totals {
 
     fn merge(mut self, other: Self) -> Self {
         self.calls += other.calls;
+        self.probes += other.probes;
         for (mine, theirs) in [
             (&mut self.by_outcome, other.by_outcome),
             (&mut self.by_layer, other.by_layer),

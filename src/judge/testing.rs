@@ -32,7 +32,7 @@ pub(crate) fn correlated(sources: &[(&str, SourceMeta<'_>)]) -> Case {
         let meta = SourceMeta { witness: meta.witness.or(format.and_then(|format| format.witness)), ..*meta };
         correlator.begin(&meta);
         let sink = format::decode_lines(format, text, &arena);
-        let mut assembler = Assembler::new();
+        let mut assembler = Assembler::default();
         for event in &sink.events {
             let mut event: Event<'_> = *event;
             event.origin.source = SourceId(number);

@@ -33,7 +33,7 @@ fn read_with(options: ReportOptions, texts: &[&str]) -> Read {
         correlator.begin(&SourceMeta { witness: kind.and_then(|kind| kind.witness), ..SourceMeta::default() });
         let arena = Bump::new();
         let sink = format::decode_lines(kind, text, &arena);
-        let mut assembler = Assembler::new();
+        let mut assembler = Assembler::default();
         for event in &sink.events {
             let mut event = *event;
             event.origin.source = SourceId(u32::try_from(number).expect("few sources"));
@@ -89,7 +89,7 @@ impl Read {
 
     fn explanation(&self, call: u32, name: &str) -> String {
         let form = EXPLANATION_FORMS.iter().find(|form| form.name == name).expect("a form");
-        let explained = judge::call::explain(&self.case, call);
+        let explained = judge::call::explain(&self.case, &judge::Terms::default(), call);
         let report = self.report().with_quotes(self.quotes(&explanation_cites(&explained)));
         let mut out = Vec::new();
         (form.write)(&Explanation::new(&report, call, &explained), STYLE, &mut out).expect("memory");
@@ -218,7 +218,7 @@ fn the_terminal_form_says_what_to_do_first() {
     let never = text.find("Never press retry on these:").expect("never");
     assert!(text[never..].lines().nth(1).is_some_and(|line| line.contains("pay (c4)")), "{text}");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("run-1x (invoice-server, stdio): started, initialized, 2 tools; stopped at"), "{flat}");
+    assert!(flat.contains("run-1x (invoice-server, stdio): started, initialized, 2 tools; left open at external_attempt_no_result"), "{flat}");
     assert!(flat.contains("2 of 4 calls did not end well"), "{flat}");
     assert!(flat.contains("reached outside: yes, 1 contact with https://api.example.test"), "{flat}");
     assert!(flat.contains("logs/source-0.log:5 {\"run_id\":"), "{flat}");

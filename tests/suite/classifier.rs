@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::run::{calls, report_of};
+use super::run::{calls, folders, report, report_of, root};
 
 /// One POST and its answer.
 struct Exchange {
@@ -155,4 +155,26 @@ fn a_second_post_of_the_same_request_is_one_call_with_two_statuses() {
     assert_eq!(call["http"]["post_count"], 2);
     assert_eq!(call["http"]["statuses"], json!([503, 200]));
     assert_eq!(call["retry"]["verdict"], "unsafe");
+}
+
+/// Every operation of every sample: its executions are the sums of what its calls say.
+#[test]
+fn the_sums_of_operations_are_those_of_their_calls() {
+    let mut operations = 0;
+    for folder in ["samples/cases", "samples/adversarial"].into_iter().flat_map(|kind| folders(&root().join(kind))) {
+        let report = report(&folder, ".");
+        let of_call = |handle: &serde_json::Value, bound: usize| -> u64 {
+            let row = calls(&report).iter().find(|call| call["call"] == *handle);
+            row.and_then(|call| call["effects"][bound].as_u64()).unwrap_or_else(|| panic!("{handle}"))
+        };
+        for operation in report["operations"].as_array().unwrap() {
+            for bound in 0..2 {
+                let attempts = operation["attempts"].as_array().unwrap();
+                let sum: u64 = attempts.iter().map(|attempt| of_call(attempt, bound)).sum();
+                assert_eq!(operation["effects"][bound], sum, "{}: {operation:#}", folder.display());
+            }
+            operations += 1;
+        }
+    }
+    assert!(operations > 10, "{operations}");
 }

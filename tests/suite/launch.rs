@@ -126,3 +126,56 @@ fn an_attempt_without_result_and_then_an_exit_is_unsafe() {
     assert_eq!(call["outcome"], "NO_ANSWER");
     assert_eq!(run_of(&report)["stopped_at"], "external_attempt_no_result");
 }
+
+/// What a client only queued was neither sent nor received, as far as its log tells.
+#[test]
+fn a_queued_handshake_is_not_received() {
+    let log = "2025-09-02T13:05:00.050Z [acme] [info] Initializing server... { metadata: undefined }\n\
+               2025-09-02T13:05:00.052Z [acme] [info] Message from client: {\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\"},\"jsonrpc\":\"2.0\",\"id\":0} { metadata: undefined }\n\
+               2025-09-02T13:05:00.060Z [acme] [info] Server started and connected successfully { metadata: undefined }\n\
+               2025-09-02T13:05:00.650Z [acme] [info] Server transport closed { metadata: undefined }\n";
+    let report = report_of("mcp-server-acme.log", log);
+    assert_eq!(run_of(&report)["stopped_at"], "request_queued_no_answer", "{report:#}");
+}
+
+#[test]
+fn a_stop_is_named_after_its_method() {
+    let open = r#"{"ts":"2026-07-22T14:03:10.002Z","dir":"c2s","line":"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"resources/read\",\"params\":{\"uri\":\"file:///a\"}}"}"#;
+    let done = r#"{"ts":"2026-07-22T14:03:10.001Z","dir":"s2c","line":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}}}"}"#;
+    let report = report_of("wire.jsonl", format!("{SPAWN}{done}\n{open}\n"));
+    assert_eq!(run_of(&report)["stopped_at"], "request_sent_not_received", "{report:#}");
+}
+
+/// A log without messages says nothing about a handshake; a tap over the life of the process does.
+#[test]
+fn no_handshake_is_claimed_only_where_it_would_be_on_record() {
+    let log = "ts=2026-07-22T14:03:10Z run_id=r phase=launch event=spawned pid=7\n\
+               ts=2026-07-22T14:03:12Z run_id=r phase=launch event=exited exit_code=1\n";
+    assert_eq!(run_of(&report_of("server.log", log))["initialized"]["answer"], "unknown");
+    let (spawn, _) = SPAWN.split_once('\n').unwrap();
+    let list = r#"{"ts":"2026-07-22T14:03:10.001Z","dir":"c2s","line":"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}"}"#;
+    let exit = r#"{"ts":"2026-07-22T14:03:10.200Z","dir":"exit","code":1}"#;
+    let report = report_of("wire.jsonl", format!("{spawn}\n{list}\n{exit}\n"));
+    assert_eq!(run_of(&report)["initialized"]["answer"], "no", "{report:#}");
+    let report = report_of("wire.jsonl", format!("{list}\n{exit}\n"));
+    assert_eq!(run_of(&report)["initialized"]["answer"], "unknown", "{report:#}");
+}
+
+#[test]
+fn a_refused_probe_before_a_handshake_is_no_failure() {
+    let line = |second: u32, dir: &str, text: &str| {
+        let text = text.replace('"', "\\\"");
+        format!("{{\"ts\":\"2026-07-30T03:01:{second:02}.000Z\",\"dir\":\"{dir}\",\"line\":\"{text}\"}}\n")
+    };
+    let tap = [
+        line(1, "c2s", r#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#),
+        line(2, "s2c", r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}"#),
+        line(3, "c2s", r#"{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#),
+        line(4, "s2c", r#"{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}"#),
+    ];
+    let report = report_of("wire.jsonl", tap.concat());
+    assert_eq!(calls(&report)[0]["retry"]["helps"], "already-done", "{report:#}");
+    // The twin: nothing follows the refusal.
+    let report = report_of("wire.jsonl", tap[..2].concat());
+    assert_eq!(calls(&report)[0]["retry"]["helps"], "no", "{report:#}");
+}

@@ -265,7 +265,7 @@ fn explanations(analysis: &Analysis) -> Vec<String> {
     let options = ReportOptions { calls: CallsShown::All, ..ReportOptions::default() };
     let mut outputs = Vec::new();
     for index in (0..).take(analysis.case.calls.len()).step_by(3) {
-        let explained = call::explain(&analysis.case, index);
+        let explained = call::explain(&analysis.case, &analysis.terms, index);
         let report = Report::new(&analysis.case, &analysis.verdicts, &analysis.sources, &options);
         let report = report.with_quotes(analysis.quotes(&explanation_cites(&explained)));
         let explanation = Explanation::new(&report, index, &explained);

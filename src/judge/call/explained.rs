@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     correlate::Case,
-    judge::{Outcome, RunFacts, outcome},
+    judge::{Outcome, RunFacts, Terms, outcome},
 };
 
 /// Everything that explains the verdict of one call.
@@ -38,9 +38,9 @@ pub struct Attempted {
     pub effects: (u32, u32),
 }
 
-/// Judges one call and tells what its verdict was made of.
-pub fn explain(case: &Case, index: u32) -> Explained {
-    let runs: Vec<RunFacts<'_>> = (0..case.runs.len()).map(|run| RunFacts::new(case, run)).collect();
+/// Judges one call under what the operator declares, and tells what its verdict was made of.
+pub fn explain(case: &Case, terms: &Terms, index: u32) -> Explained {
+    let runs: Vec<RunFacts<'_>> = (0..case.runs.len()).map(|run| RunFacts::new(case, run).under(terms)).collect();
     let facts = facts_of(case, &runs, index);
     let verdict = judge_call(case, &runs, &Others::of(case, &runs), index);
     let operation = case.operation_of.get(&index).map(|operation| &case.operations[*operation as usize]);

@@ -7,6 +7,7 @@ mod facts;
 mod kin;
 mod milestones;
 mod missing;
+mod negotiation;
 mod operation;
 mod plain;
 mod told;
@@ -21,6 +22,7 @@ pub(super) use kin::{Kin, Kinship};
 pub(super) use milestones::milestones;
 pub use milestones::{Ground, Grounds, Milestones, Truth};
 pub use missing::{Instant, Missing, Window};
+pub(super) use negotiation::is_probe;
 pub(super) use operation::judge_operation;
 pub use operation::{OperationVerdict, RetryVerdict};
 pub(super) use plain::PlainCalls;
@@ -75,6 +77,8 @@ pub struct CallVerdict {
     pub retry_origin: Vec<&'static str>,
     /// Number in its operation, counted from 1.
     pub attempt: Option<u32>,
+    /// It was refused in the course of a negotiation that succeeded.
+    pub is_probe: bool,
     /// A known limit that its duration hits.
     pub limit: Option<&'static str>,
     /// Records that show it, in causal order.
@@ -110,6 +114,7 @@ pub(super) fn judge_call(case: &Case, runs: &[RunFacts<'_>], others: &Others, in
         conflicts: conflicts(&facts, &milestones),
         retry_origin: retry_origin(&facts),
         attempt: attempt(case, index),
+        is_probe: is_probe(case, index),
         limit: limit(&facts),
         evidence: evidence(&facts),
         retry,

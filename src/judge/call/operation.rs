@@ -19,7 +19,7 @@ use crate::{
 pub struct OperationVerdict {
     /// The attempts.
     pub attempts: Vec<u32>,
-    /// Executions: proven, possible.
+    /// Executions: proven, possible. The sums of what its calls say.
     pub effects: (u32, u32),
     /// Whether the effect happened more than once: `no`, `possible`, `certain`.
     pub duplicate: &'static str,
@@ -49,24 +49,27 @@ pub(in crate::judge) fn judge_operation(case: &Case, runs: &[RunFacts<'_>], oper
     let mut verdicts = Vec::new();
     let mut assumptions = Vec::new();
     let mut absorbing = true;
+    let mut sum = (0, 0);
     for call in &operation.attempts {
         let facts = facts_of(case, runs, *call);
         let outcome = outcome::outcome(&facts);
         let milestones = milestones(&facts, outcome);
         let own = retry::opinion(&facts, outcome, &milestones);
+        let effects = effects(&facts, &milestones);
+        sum = (sum.0 + effects.0, sum.1 + effects.1);
         // What was turned away before any work is no execution that could have doubled another one.
         let turned_away = own.rule == retry::REJECTED_BEFORE_WORK || retry::turned_away(&facts, outcome);
-        let effects = if turned_away { (0, 0) } else { effects(&facts, &milestones) };
+        let effects = if turned_away { (0, 0) } else { effects };
         policy::add(&mut assumptions, &own.assumptions);
         absorbing &= facts.declared().is_some_and(|(effect, _)| effect == Effect::Absorbing);
         verdicts.push((*call, outcome, effects, own, retry_origin(&facts)));
     }
-    let all = verdicts.iter().map(|verdict| verdict.2);
-    let sum = all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let worked = verdicts.iter().map(|verdict| verdict.2);
+    let doubling = worked.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     // By the word of the operator, an equal call adds nothing.
-    let effects = if absorbing { (sum.0.min(1), sum.1.min(1)) } else { sum };
+    let doubling = if absorbing { (doubling.0.min(1), doubling.1.min(1)) } else { doubling };
     let repeated_after_success = verdicts.windows(2).any(|pair| pair[0].1.is_success());
-    let duplicate = match effects {
+    let duplicate = match doubling {
         (lo, _) if lo >= 2 && !repeated_after_success => "certain",
         (_, hi) if hi >= 2 => "possible",
         _ => "no",
@@ -78,7 +81,7 @@ pub(in crate::judge) fn judge_operation(case: &Case, runs: &[RunFacts<'_>], oper
             retry_verdict(&pair[0].3, pair[0].2, pair[1].0, added, pair[1].4.clone())
         })
         .collect();
-    OperationVerdict { attempts: operation.attempts.clone(), effects, duplicate, retries, assumptions }
+    OperationVerdict { attempts: operation.attempts.clone(), effects: sum, duplicate, retries, assumptions }
 }
 
 fn retry_verdict(

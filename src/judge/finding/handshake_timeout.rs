@@ -19,10 +19,13 @@ pub(super) static RULE: FindingRule = FindingRule {
         means: "The client waited for the answer to `initialize` (or `server/discover`) and stopped waiting. The last event on record tells who to look at: the launcher, the server, or the pipe between them.",
         recognized: "A deadline report, a client's time-out for that request, or a client that closed the connection after at least ten seconds without an answer.",
         is_not: "Proof that the server would not have answered later. A probe with `server/discover` that was followed by a completed `initialize` is none.",
-        to_do: "Look at what follows the last event: package downloads and imports before `initialize_received`, the server's own start-up after it. Only then raise the client's limit.",
+        to_do: "Look at what follows the last event: package downloads and imports before `initialize_received`, the server's own start-up after it. Only then raise the client's limit. Where text stood on stdout, clear that first: it may have cost the answer.",
     },
     check,
 };
+
+/// The advice where text on stdout may have cost the client the answer.
+const BEHIND_POLLUTION: &str = "Clear stdout first, as `stdout-pollution` says: the client may have lost the answer beside that text. Leave its limit as it is.";
 
 /// A client that leaves sooner did not wait for a deadline.
 const PATIENCE: i64 = 10;
@@ -52,7 +55,9 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
         let last = found.last.map(|last| format!("the last event on record is {}", last.name()));
         let last = last.unwrap_or_else(|| last_words(facts, verdict));
         let claim = format!("The client gave up the handshake{waited}; {last}.");
-        out.push(tally.finding(&RULE, found.confidence, claim, number_of(facts)));
+        let finding = tally.finding(&RULE, found.confidence, claim, number_of(facts));
+        // One cause, one piece of advice: the answer may be what the client could not read.
+        out.push(if facts.pollution.is_empty() { finding } else { finding.with_advice(BEHIND_POLLUTION) });
     }
 }
 

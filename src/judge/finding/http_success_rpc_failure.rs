@@ -1,7 +1,10 @@
 //! HTTP says success, the message inside says failure.
 
 use super::{Confidence, Doc, Finding, FindingRule, Scene, Severity, count, tally::Groups};
-use crate::correlate::{AnswerKind, Call, Case};
+use crate::{
+    correlate::{AnswerKind, Call, Case},
+    judge::call::is_probe,
+};
 
 /// See [`FindingRule::doc`].
 pub(super) static RULE: FindingRule = FindingRule {
@@ -28,7 +31,7 @@ fn check(scene: &Scene<'_, '_>, out: &mut Vec<Finding>) {
             continue;
         }
         *total.entry(call.run).or_default() += 1;
-        if let Some(mark) = call.answered.filter(|_| fails(scene.case, call)) {
+        if let Some(mark) = call.answered.filter(|_| fails(scene.case, index, call)) {
             groups.add_call(call.run, index, "shows a failure inside an HTTP success", mark);
         }
     }
@@ -53,9 +56,9 @@ fn succeeded(case: &Case, call: &Call) -> bool {
     case.http(call).is_some_and(|http| (200..300).contains(&http.status))
 }
 
-fn fails(case: &Case, call: &Call) -> bool {
+fn fails(case: &Case, index: u32, call: &Call) -> bool {
     let optional = call.answer.has_code
         && call.answer.code == METHOD_NOT_FOUND
         && !matches!(case.name(call.method), "tools/call" | "tools/list" | "initialize");
-    matches!(call.answer.kind, AnswerKind::Error | AnswerKind::ToolError) && !optional
+    matches!(call.answer.kind, AnswerKind::Error | AnswerKind::ToolError) && !optional && !is_probe(case, index)
 }

@@ -37,6 +37,12 @@ impl Tally {
         self.also(role, mark);
     }
 
+    /// The same for a claim whose places were counted before.
+    #[must_use]
+    pub(super) fn times(self, count: u64) -> Self {
+        Self { count, ..self }
+    }
+
     /// Counts a place of a claim that may have none yet.
     pub(super) fn note(tally: &mut Option<Self>, role: impl Into<Cow<'static, str>>, mark: Mark) {
         if let Some(tally) = tally {

@@ -578,9 +578,13 @@ fn a_secret_is_named_by_its_place_only() {
     let log = lines(&handshake());
     silent("secret-in-log", &[&log]);
     let mut case = correlated(&[(&log, SourceMeta::default())]);
-    (case.sources[0].secrets, case.sources[0].first_secret) = (2, Some(case.strands[0].last.origin));
+    let (first, last) = (case.strands[0].first.origin, case.strands[0].last.origin);
+    (case.sources[0].secrets, case.sources[0].secret_places) = (3, vec![first, last]);
     let verdicts = judge(&case, &Terms::default(), |_| true);
-    assert_eq!(only("secret-in-log", &verdicts).2, "Secrets stand in this log, in 2 records.");
+    assert_eq!(only("secret-in-log", &verdicts).2, "Secrets stand in this log, in 3 records.");
+    let places: Vec<Place> = of_rule(&verdicts, "secret-in-log")[0].proof.iter().map(|piece| piece.place).collect();
+    let at = |origin| Mark { origin, at: None };
+    assert_eq!(places, [Place::Counted { count: 3, of: 3, first: at(first) }, Place::Seen(at(last))]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::{
 use crate::{
     correlate::{AnswerKind, Call, Mark, StrandFact},
     event::{RemarkKind, Wording},
-    judge::RunFacts,
+    judge::{RunFacts, call::is_probe},
 };
 
 /// See [`FindingRule::doc`].
@@ -54,7 +54,7 @@ fn by_client<'c>(facts: &RunFacts<'c>) -> Option<Refusal<'c>> {
 fn by_answer<'c>(facts: &RunFacts<'c>) -> Option<Refusal<'c>> {
     let mut refused = None;
     for (index, call) in calls_of(facts) {
-        if rejects(call) {
+        if rejects(call) && !is_probe(facts.case, index) {
             refused = refused.or(Some((index, call)));
         } else if call.answer.kind == AnswerKind::Result
             && matches!(facts.case.name(call.method), "initialize" | "server/discover")

@@ -4,7 +4,10 @@ use super::{Attempt, Caution, Doc, Helps, Opinion, RetryRule};
 use crate::{
     correlate::AnswerKind,
     event::Wording,
-    judge::{CallFacts, Outcome, call::EffectClass},
+    judge::{
+        CallFacts, Outcome,
+        call::{EffectClass, is_probe},
+    },
 };
 
 /// See [`RetryRule::doc`].
@@ -20,12 +23,15 @@ pub(super) static RULE: RetryRule = RetryRule {
     check,
 };
 
+const PROBE: &str = "It is a step of the negotiation: a handshake that succeeded follows.";
+
 fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
     let contrary = attempt.facts.contacts.iter().any(|contact| contact.is_attempt());
     if attempt.facts.class != EffectClass::None || contrary {
         return None;
     }
     let reason = match attempt.facts.call.answer.code {
+        _ if is_probe(attempt.facts.case, attempt.facts.index) => PROBE.to_owned(),
         -32601 if attempt.outcome == Outcome::JsonRpcError => {
             format!("The server does not serve {}, which changes nothing by specification.", attempt.facts.method)
         }
@@ -54,6 +60,7 @@ pub(super) fn helps(attempt: &Attempt<'_, '_>) -> Helps {
     let answer = &attempt.facts.call.answer;
     match attempt.outcome {
         outcome if outcome.is_success() || succeeded_later(attempt.facts) => Helps::AlreadyDone,
+        _ if is_probe(attempt.facts.case, attempt.facts.index) => Helps::AlreadyDone,
         _ if answer.has_code && matches!(answer.code, -32700 | -32600 | -32601 | -32602 | -32020 | -32022) => Helps::No,
         Outcome::JsonRpcError if answer.wording == Wording::Version => Helps::No,
         Outcome::JsonRpcError | Outcome::InvalidEnvelope | Outcome::MalformedJson | Outcome::AnswerNotCaptured => {

@@ -8,12 +8,14 @@ mod process;
 mod questions;
 mod served;
 mod stop;
+mod stops;
 
 pub(super) use facts::exit_evidence;
 pub use facts::{Exit, RunFacts, Trace};
 pub(super) use listed::akin;
 pub use questions::{Answer, Question};
-pub use stop::{Owner, Stop};
+pub use stop::{Owner, Stop, StopKind};
+pub use stops::{STOPS, StopRow};
 
 use super::{Layer, ReachVerdict, call, reach};
 use crate::{

@@ -1,11 +1,13 @@
 //! The four questions about a run: started, initialized, tools listed, reached outside.
 
+use std::borrow::Cow;
+
 use super::facts::RunFacts;
 use crate::{
-    correlate::{AnswerKind, Basis, Contact, Mark, StrandEvent, StrandFact},
+    correlate::{AnswerKind, Basis, Contact, Mark, Seen, StrandEvent, StrandFact},
     event::{PhaseEvent, RemarkKind, Witness},
     judge::{
-        Evidence, ReachVerdict, call,
+        Evidence, Place, ReachVerdict, call, coverage,
         policy::{self, Assumption},
         reach,
     },
@@ -137,13 +139,36 @@ pub(super) fn initialized(facts: &RunFacts<'_>) -> Question {
     if let Some((_, mark)) = facts.spawn_failed {
         return Question::no("shows that the process could not be created", mark);
     }
-    match (facts.exited, facts.initialize) {
-        (Some(exit), Some(call)) if call.answered.is_none() => {
-            Question::no("shows that the process ended before it answered", exit.mark)
-        }
-        (Some(exit), None) => Question::no("shows that the process ended before any handshake", exit.mark),
-        _ => Question::unknown(),
-    }
+    not_initialized(facts).unwrap_or_else(Question::unknown)
+}
+
+/// No handshake, where it would be on record: that none is seen proves nothing by itself.
+fn not_initialized(facts: &RunFacts<'_>) -> Option<Question> {
+    let exit = facts.exited.filter(|exit| !exit.wrapper)?;
+    let Some(call) = facts.initialize else {
+        let (from, to) = coverage::handshake_in_tap(facts)?;
+        let (from, to) = (from.origin, to.origin);
+        let role = Cow::Borrowed("has no handshake, from the start of the process to its end");
+        let mut question = Question::no("shows that the process ended before any handshake", exit.mark);
+        question.evidence.push(Evidence { role, place: Place::Absent { from, to } });
+        return Some(question);
+    };
+    let told = facts.case.sightings(call).any(|row| row.witness == Witness::Client && without_answer(row.seen));
+    let open = call.answered.is_none() && (told || coverage::answer_in_tap(facts, call, exit.mark));
+    open.then(|| Question::no("shows that the process ended before it answered", exit.mark))
+}
+
+/// Whether a client that says so had no answer.
+fn without_answer(seen: Seen) -> bool {
+    matches!(
+        seen,
+        Seen::ConnectionClosed
+            | Seen::ProcessEnded
+            | Seen::NotConnected
+            | Seen::WriteFailed
+            | Seen::TimedOut
+            | Seen::CallFailed
+    )
 }
 
 pub(super) fn tools_listed(facts: &RunFacts<'_>) -> Question {

@@ -1,6 +1,9 @@
 //! Where a run stopped, and who owns that.
 
-use super::facts::RunFacts;
+use super::{
+    facts::RunFacts,
+    stops::{self, StopRow},
+};
 use crate::{
     correlate::{AnswerKind, Call, Mark, RpcId, Seen, StrandFact},
     event::{Direction, PhaseEvent, RemarkKind, TroubleKind},
@@ -51,16 +54,29 @@ impl Owner {
     }
 }
 
+/// What the record of a stop is to the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopKind {
+    /// The process ended or could not be created.
+    Ended,
+    /// A request has no answer; the server may have gone on with others.
+    LeftOpen,
+    /// Nothing further of the run is on record, its end neither.
+    LastSeen,
+}
+
 /// Where and why a run stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// The name of the stop.
-    pub name: &'static str,
+    /// The kind of stop, by name.
+    pub row: &'static StopRow,
+    /// Whether the run ended there.
+    pub kind: StopKind,
     /// Who owns it.
     pub owner: Owner,
     /// The layer.
     pub layer: Layer,
-    /// The record after which nothing came.
+    /// The record that shows how far the run, or its open request, came.
     pub mark: Mark,
 }
 
@@ -69,7 +85,7 @@ pub(super) fn stop(facts: &RunFacts<'_>) -> Option<Stop> {
     if let Some((_, mark)) = facts.spawn_failed
         && !facts.calls().any(call::answer_is_servers)
     {
-        return Some(named("spawn_requested_not_spawned", Owner::Launcher, mark));
+        return Some(named(&stops::NOT_SPAWNED, StopKind::Ended, Owner::Launcher, mark));
     }
     let open = facts.run.calls.iter().rev().copied().find(|call| stays_open(facts, &facts.case.calls[*call as usize]));
     if let Some(call) = open {
@@ -95,8 +111,13 @@ fn finished(seen: Seen) -> bool {
     matches!(seen, Seen::Responded | Seen::Delivered | Seen::LateAnswer | Seen::AnswerRejected | Seen::CallSucceeded)
 }
 
-fn named(name: &'static str, owner: Owner, mark: Mark) -> Stop {
-    Stop { name, owner, layer: owner.layer(), mark }
+fn named(row: &'static StopRow, kind: StopKind, owner: Owner, mark: Mark) -> Stop {
+    Stop { row, kind, owner, layer: owner.layer(), mark }
+}
+
+/// What the last step of a run without an open request is.
+fn end_or_last(facts: &RunFacts<'_>) -> StopKind {
+    if facts.exited.is_some() { StopKind::Ended } else { StopKind::LastSeen }
 }
 
 /// The launcher owns a wrong command, working directory, environment or package runner, also after `spawned`.
@@ -114,75 +135,94 @@ fn launch_owner(facts: &RunFacts<'_>) -> Owner {
 
 fn launch_stop(facts: &RunFacts<'_>) -> Option<Stop> {
     if let Some(exit) = facts.exited {
-        return Some(named("exited_before_initialize", launch_owner(facts), exit.mark));
+        return Some(named(&stops::EXITED_BEFORE_INITIALIZE, StopKind::Ended, launch_owner(facts), exit.mark));
     }
-    for (step, name, owner) in [
-        (PhaseEvent::ExecutableReady, "ready_no_initialize", Owner::Client),
-        (PhaseEvent::Spawned, "spawned_no_initialize", launch_owner(facts)),
-        (PhaseEvent::SpawnRequested, "spawn_requested_not_spawned", Owner::Launcher),
+    for (step, row, owner) in [
+        (PhaseEvent::ExecutableReady, &stops::READY_NO_INITIALIZE, Owner::Client),
+        (PhaseEvent::Spawned, &stops::SPAWNED_NO_INITIALIZE, launch_owner(facts)),
+        (PhaseEvent::SpawnRequested, &stops::NOT_SPAWNED, Owner::Launcher),
     ] {
         if let Some((mark, _)) = facts.steps.get(&step) {
-            return Some(named(name, owner, *mark));
+            return Some(named(row, StopKind::LastSeen, owner, *mark));
         }
     }
     None
 }
 
+/// How far an open request came, by its own records.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Came {
+    /// No record shows that it left the client.
+    Queued,
+    Sent,
+    Received,
+}
+
 fn open_stop(facts: &RunFacts<'_>, index: u32) -> Stop {
     let case = facts.case;
     let call = &case.calls[index as usize];
-    let (event, mark) = call::last_event(case, index).unwrap_or((PhaseEvent::RequestSent, case.place(call)));
-    let received = event >= PhaseEvent::ToolCallReceived || event.name().ends_with("_received");
-    match case.name(call.method) {
-        "initialize" | "server/discover" => handshake_stop(facts, received, mark),
-        "tools/list" if received => named("tools_list_received_no_response", Owner::Registration, mark),
-        "tools/list" => named("tools_list_sent_not_received", Owner::Transport, mark),
-        _ => execution_stop(facts, index, event, mark),
-    }
+    let last = call::last_event(case, index);
+    let mark = last.map_or_else(|| case.place(call), |(_, mark)| mark);
+    let came = match last {
+        None => Came::Queued,
+        Some((event, _)) if event.name().ends_with("_sent") => Came::Sent,
+        Some(_) => Came::Received,
+    };
+    let stop = match case.name(call.method) {
+        "initialize" | "server/discover" => handshake_stop(facts, came, mark),
+        "tools/list" => {
+            let owner = if came == Came::Received { Owner::Registration } else { Owner::Transport };
+            named(stops::open("tools/list", came == Came::Received), StopKind::LeftOpen, owner, mark)
+        }
+        method => execution_stop(facts, (index, method), last.map(|(event, _)| event), came, mark),
+    };
+    let row = if came == Came::Queued && stop.kind == StopKind::LeftOpen { &stops::QUEUED } else { stop.row };
+    let went_on = call.asked.is_some_and(|asked| facts.alive_behind(asked, index));
+    let ended = facts.exited.is_some() || !facts.breaks().is_empty();
+    let kind = if ended && !went_on { StopKind::Ended } else { stop.kind };
+    Stop { row, kind, ..stop }
 }
 
-fn handshake_stop(facts: &RunFacts<'_>, received: bool, mark: Mark) -> Stop {
-    let discover = facts.initialize.is_none();
+fn handshake_stop(facts: &RunFacts<'_>, came: Came, mark: Mark) -> Stop {
+    let method = if facts.initialize.is_none() { "server/discover" } else { "initialize" };
+    let received = came == Came::Received;
+    let row = stops::open(method, received);
     if facts.polluted_handshake() {
-        let name = match (discover, received) {
-            (true, true) => "discover_received_no_response",
-            (true, false) => "discover_sent_not_received",
-            (false, true) => "initialize_received_no_response",
-            (false, false) => "initialize_sent_not_received",
-        };
-        return named(name, Owner::Transport, mark);
+        return named(row, StopKind::LeftOpen, Owner::Transport, mark);
     }
     if received {
-        let name = if discover { "discover_received_no_response" } else { "initialize_received_no_response" };
-        return named(name, Owner::Server, mark);
+        return named(row, StopKind::LeftOpen, Owner::Server, mark);
     }
     if let Some(exit) = facts.exited.filter(|_| facts.stopped_by_client.is_none()) {
-        return named("exited_before_initialize", launch_owner(facts), exit.mark);
+        return named(&stops::EXITED_BEFORE_INITIALIZE, StopKind::Ended, launch_owner(facts), exit.mark);
     }
-    let name = if discover { "discover_sent_not_received" } else { "initialize_sent_not_received" };
-    named(name, launch_owner(facts), mark)
+    named(row, StopKind::LeftOpen, launch_owner(facts), mark)
 }
 
-fn execution_stop(facts: &RunFacts<'_>, index: u32, event: PhaseEvent, mark: Mark) -> Stop {
+fn execution_stop(
+    facts: &RunFacts<'_>,
+    (index, method): (u32, &str),
+    event: Option<PhaseEvent>,
+    came: Came,
+    mark: Mark,
+) -> Stop {
     let call = CallFacts::new(facts.case, Some(facts), index);
     if let Some(asked) = call.open_server_request() {
-        return Stop { layer: Layer::Interaction, ..named("server_request_unanswered", Owner::Client, asked) };
+        let stop = named(&stops::SERVER_REQUEST_UNANSWERED, StopKind::LeftOpen, Owner::Client, asked);
+        return Stop { layer: Layer::Interaction, ..stop };
     }
     let process_died = facts.died_before_answer(&call);
-    let (name, owner) = match event {
-        PhaseEvent::ExternalAttempt => ("external_attempt_no_result", Owner::Remote),
-        PhaseEvent::ExternalResult => ("external_result_no_response", Owner::Tool),
-        PhaseEvent::AuthorizationRequested => ("authorization_unanswered", Owner::Client),
-        PhaseEvent::ToolCallReceived
-        | PhaseEvent::AuthorizationGranted
-        | PhaseEvent::AuthorizationDenied
-        | PhaseEvent::RequestReceived => ("tool_call_received_no_response", Owner::Tool),
-        _ => ("tool_call_sent_not_received", Owner::Transport),
+    let (row, owner) = match event {
+        Some(PhaseEvent::ExternalAttempt) => (&stops::EXTERNAL_ATTEMPT_NO_RESULT, Owner::Remote),
+        Some(PhaseEvent::ExternalResult) => (&stops::EXTERNAL_RESULT_NO_RESPONSE, Owner::Tool),
+        Some(PhaseEvent::AuthorizationRequested) => (&stops::AUTHORIZATION_UNANSWERED, Owner::Client),
+        _ if came == Came::Received => (stops::open(method, true), Owner::Tool),
+        _ => (stops::open(method, false), Owner::Transport),
     };
     if facts.broke_down(&call).is_some() {
-        return named(name, Owner::Server, mark);
+        return named(row, StopKind::LeftOpen, Owner::Server, mark);
     }
-    let stop = named(name, owner, mark);
+    let stop = named(row, StopKind::LeftOpen, owner, mark);
     if process_died { Stop { layer: Layer::Process, ..stop } } else { stop }
 }
 
@@ -198,9 +238,10 @@ fn after_answers(facts: &RunFacts<'_>) -> Option<Stop> {
         .iter()
         .find_map(|step| facts.steps.get(step))
         .map(|(mark, _)| *mark);
-    match initialized {
-        None if facts.pollution.is_empty() => Some(named("response_sent_no_initialized", Owner::Client, mark)),
-        None => Some(named("response_sent_no_initialized", Owner::Transport, mark)),
-        Some(mark) => Some(named("initialized_no_tools_list", Owner::Client, mark)),
-    }
+    let (row, owner, mark) = match initialized {
+        None if facts.pollution.is_empty() => (&stops::RESPONSE_SENT_NO_INITIALIZED, Owner::Client, mark),
+        None => (&stops::RESPONSE_SENT_NO_INITIALIZED, Owner::Transport, mark),
+        Some(mark) => (&stops::INITIALIZED_NO_TOOLS_LIST, Owner::Client, mark),
+    };
+    Some(named(row, end_or_last(facts), owner, mark))
 }

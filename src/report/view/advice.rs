@@ -118,7 +118,7 @@ pub(super) fn advice(desk: &Desk<'_, '_>) -> Vec<Advice> {
 /// harm and was answered, or was done by a later attempt, needs nothing.
 fn concerns(desk: &Desk<'_, '_>, index: u32, verdict: &CallVerdict) -> bool {
     let answered = verdict.outcome == Outcome::AnswerNotCaptured || verdict.retry.helps == Helps::AlreadyDone;
-    let answered = answered && verdict.retry.verdict == Caution::Safe;
+    let answered = answered && verdict.retry.verdict == Caution::Safe || verdict.is_probe;
     desk.report.case.calls[index as usize].direction == Direction::ToServer && !answered
 }
 

@@ -165,6 +165,9 @@ pub(in crate::report) fn reason(desk: &Desk<'_, '_>, index: u32, verdict: &CallV
 
 /// That there is nothing left to do: a read is answered, work is done.
 pub(super) fn done(desk: &Desk<'_, '_>, index: u32, verdict: &CallVerdict) -> &'static str {
+    if verdict.is_probe {
+        return "";
+    }
     let method = desk.report.case.name(desk.report.case.calls[index as usize].method);
     let answered = verdict.outcome.is_success() || verdict.outcome == Outcome::AnswerNotCaptured;
     match effect_class(method) {

@@ -6,6 +6,7 @@ use super::{Desk, Rows, handles::Handles, plural, runs};
 use crate::{
     correlate::Contact,
     event::ReachStage,
+    judge::Answer,
     report::{names, select},
 };
 
@@ -21,6 +22,8 @@ pub(in crate::report) struct Impact {
     proven: Handles,
     /// The calls of which more are possible than are proven.
     possible: Handles,
+    /// Those of them of which no record tells whether they reached anything.
+    unseen: Handles,
     /// External targets in words.
     pub(in crate::report) targets: Rows<Target>,
     /// Operations whose effect may have happened twice, in words.
@@ -38,7 +41,7 @@ pub(in crate::report) struct Target {
 
 /// What is known of the outside.
 pub(super) fn impact(desk: &Desk<'_, '_>) -> Impact {
-    let (mut proven, mut possible) = (Handles::default(), Handles::default());
+    let (mut proven, mut possible, mut unseen) = (Handles::default(), Handles::default(), Handles::default());
     let mut effects = (0, 0);
     for (index, verdict) in select::calls(desk.report) {
         let (lo, hi) = verdict.effects;
@@ -49,15 +52,29 @@ pub(super) fn impact(desk: &Desk<'_, '_>) -> Impact {
         if hi > lo {
             possible.add(index);
         }
+        if hi > lo && verdict.reach.answer == Answer::Unknown {
+            unseen.add(index);
+        }
     }
-    Impact { effects, proven, possible, targets: targets(desk), duplicates: duplicates(desk) }
+    Impact { effects, proven, possible, unseen, targets: targets(desk), duplicates: duplicates(desk) }
 }
 
 impl Impact {
-    /// `1 proven (c3), up to 3 possible (c5 and c7)`.
+    /// `1 proven (c3), up to 3 possible (c5 and c7). No record covers what c5 reached`.
     pub(in crate::report) fn executions(&self) -> String {
         let (lo, hi) = self.effects;
-        format!("{lo} proven{}, up to {hi} possible{}", self.proven.in_brackets(), self.possible.in_brackets())
+        if hi == 0 {
+            return "none".to_owned();
+        }
+        let proven = if lo == 0 { "none".to_owned() } else { lo.to_string() };
+        let possible = format!("up to {hi} possible{}", self.possible.in_brackets());
+        let mut text = format!("{proven} proven{}, {possible}", self.proven.in_brackets());
+        if !self.unseen.is_empty() {
+            text.push_str(". No record covers what ");
+            text.push_str(&self.unseen.text());
+            text.push_str(" reached");
+        }
+        text
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) fn next(desk: &Desk<'_, '_>) -> Vec<&'static str> {
     let logged = case.contacts.iter().any(|contact| contact.vouched == ReachSource::PhaseEvent);
     let traced = witnessed(Witness::Network);
     let start_open = runs().any(|run| run.started.answer == Answer::Unknown);
+    let handshake_open = runs().any(|run| run.stop.is_some() && run.initialized.answer == Answer::Unknown);
     let contested =
         calls().any(|(index, _)| case.sightings(&case.calls[index as usize]).any(|row| row.seen == Seen::Contested));
     let arguments_open = calls().any(|(index, _)| {
@@ -44,7 +45,7 @@ pub(super) fn next(desk: &Desk<'_, '_>) -> Vec<&'static str> {
             "Keep the server's stderr, and let the server write one line per phase event (run_id, pid, phase, event, request_id): it shows what was received and answered.",
         ),
         (
-            open && !witnessed(Witness::Client) && !witnessed(Witness::Proxy),
+            (open || handshake_open) && !witnessed(Witness::Client) && !witnessed(Witness::Proxy),
             "Keep the client's log or a capture of the wire: it shows what was sent and what the caller got.",
         ),
         (reach_open && !(logged && traced), reach_log(logged, traced)),

@@ -7,7 +7,7 @@ use super::{Cite, Desk, RUNS, Rows, all_of, and_more, none_of, plural};
 use crate::{
     correlate::{Case, Contact, Mark, NONE, Run, Transport},
     event::SourceId,
-    judge::{Answer, Evidence, Outcome, RunFacts, RunVerdict, run::Question},
+    judge::{Answer, Evidence, Outcome, RunFacts, RunVerdict, StopKind, run::Question},
     report::wire,
     symbol::Symbol,
 };
@@ -80,6 +80,8 @@ struct Failed {
     all: u64,
     /// Of some of them no failure is on record: what they were answered, or how they go on, is not.
     open: bool,
+    /// Steps of a negotiation that succeeded: they are none of those that did not end well.
+    probes: u64,
     /// Requests of either side whose caller got no answer, or not all of it.
     unanswered: u64,
 }
@@ -90,6 +92,10 @@ fn failed_by_run(desk: &Desk<'_, '_>) -> FxHashMap<u32, Failed> {
         let call = &desk.report.case.calls[*index as usize];
         let unanswered = matches!(verdict.outcome, Outcome::NoAnswer | Outcome::StreamIncomplete);
         let of_run = failed.entry(call.run).or_default();
+        if verdict.is_probe {
+            of_run.probes += 1;
+            continue;
+        }
         of_run.all += 1;
         of_run.open |=
             matches!(verdict.outcome, Outcome::AnswerNotCaptured | Outcome::TaskStarted | Outcome::InputRequired);
@@ -102,7 +108,7 @@ fn failed_by_run(desk: &Desk<'_, '_>) -> FxHashMap<u32, Failed> {
 /// outside.
 fn cites(desk: &Desk<'_, '_>, index: usize) -> Vec<Cite> {
     let Some(verdict) = desk.report.verdicts.runs.get(index) else { return Vec::new() };
-    let stop = verdict.stop.map(|stop| Evidence::seen("is the last record before it stopped", stop.mark));
+    let stop = verdict.stop.map(|stop| Evidence::seen(stop.row.shows, stop.mark));
     let restart = verdict.restart.proof.iter().skip(1).filter(|_| stop.is_some());
     let (mut cites, _) = desk.cite(stop.iter().chain(restart));
     cites.truncate(2);
@@ -160,7 +166,7 @@ fn progress(facts: &RunFacts<'_>, verdict: &RunVerdict) -> String {
 
 fn end(facts: &RunFacts<'_>, verdict: &RunVerdict, unanswered: u64) -> String {
     let stop = match verdict.stop {
-        Some(stop) => format!("stopped at {} (look at: {})", stop.name, stop.owner.name()),
+        Some(stop) => format!("{} {} (look at: {})", stop_words(stop.kind), stop.row.name, stop.owner.name()),
         None if unanswered > 0 => format!("{} without an answer to its caller", plural(unanswered, "request")),
         None => "nothing left open".to_owned(),
     };
@@ -175,8 +181,26 @@ fn end(facts: &RunFacts<'_>, verdict: &RunVerdict, unanswered: u64) -> String {
     }
 }
 
+/// A run stopped only where its end is on record: an open request alone ends nothing.
+fn stop_words(kind: StopKind) -> &'static str {
+    match kind {
+        StopKind::Ended => "stopped at",
+        StopKind::LeftOpen => "left open at",
+        StopKind::LastSeen => "last seen at",
+    }
+}
+
 fn calls(facts: &RunFacts<'_>, failed: &Failed) -> String {
-    let all = facts.run.calls.len() as u64;
+    let all = (facts.run.calls.len() as u64).saturating_sub(failed.probes);
+    match (failed.probes, all) {
+        (0, _) => ended(all, failed),
+        (1, 0) => "its only call was a step of the negotiation".to_owned(),
+        (probes, 0) => format!("{} were steps of the negotiation", all_of(probes, "call")),
+        (probes, _) => format!("{}, beside {} of the negotiation", ended(all, failed), plural(probes, "step")),
+    }
+}
+
+fn ended(all: u64, failed: &Failed) -> String {
     match (all, failed.all) {
         (0, _) => "no calls".to_owned(),
         (1, 0) => "its only call ended well".to_owned(),

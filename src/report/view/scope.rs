@@ -65,6 +65,7 @@ struct Failed {
     questions: Handles,
     done: Handles,
     answered: Handles,
+    probes: Handles,
 }
 
 impl Failed {
@@ -75,6 +76,7 @@ impl Failed {
             let is_question = desk.report.case.calls[*index as usize].direction == Direction::ToClient;
             match verdict.retry.helps {
                 _ if is_question => failed.questions.add(*index),
+                _ if verdict.is_probe => failed.probes.add(*index),
                 Helps::AlreadyDone => failed.done.add(*index),
                 _ => failed.answered.add(*index),
             }
@@ -91,6 +93,7 @@ impl Failed {
                 "was answered, though what it was told is not on record",
                 "were answered, though what they were told is not on record",
             ),
+            (&self.probes, "is a step of a negotiation that succeeded", "are steps of negotiations that succeeded"),
             (
                 &self.questions,
                 "is the server's own question to its client",

@@ -35,7 +35,7 @@ pub(super) fn run(report: &Report<'_>, names: &Names<'_>, verdict: &RunVerdict) 
         tools_listed: question(&verdict.tools_listed),
         reached_outside: question(&verdict.reached_outside),
         last_phase: last_phase(verdict.last_phase),
-        stopped_at: verdict.stop.map(|stop| stop.name),
+        stopped_at: verdict.stop.map(|stop| stop.row.name),
         deadline_owner: verdict.stop.map(|stop| stop.owner.name()),
         layer: verdict.layer.name(),
         restart: restart(report, names, &verdict.restart),

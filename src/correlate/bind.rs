@@ -1,13 +1,18 @@
 //! Binds evidence without keys: contacts to runs and calls, a client's remarks to the one call they can mean. What fits more than one thing stays unbound, and then proves nothing and blocks "safe".
 
+use std::cell::LazyCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    AnswerKind, Basis, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact, effectful::Effectful,
-    opened::Was, repeats::Repeats,
+    AnswerKind, Basis, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact,
+    effectful::Effectful,
+    opened::Was,
+    repeats::{Repeats, RunRepeats},
+    windows::Windows,
 };
 use crate::{
-    event::{Direction, ReachSource, ReachStage, RemarkKind, Witness, is_effect_free},
+    event::{Direction, ReachSource, ReachStage, RemarkKind, Witness},
     symbol::Symbol,
     time::{MILLISECOND, SECOND},
 };
@@ -23,7 +28,9 @@ impl Correlator {
         self.bind_by_trace();
         let mut of_run: Vec<Vec<u32>> = vec![Vec::new(); self.case.runs.len()];
         let of_id = self.runs_of_ids();
-        let repeats = Repeats::new(&self.case.calls, &self.case.contacts);
+        // A body tells of which run a contact is only where there are several.
+        let bodies = self.case.runs.len() > 1 && self.case.contacts.iter().any(|contact| !contact.pairs.is_empty());
+        let repeats = Repeats::new((0..).zip(&self.case.calls).filter(|_| bodies));
         for index in 0..self.case.contacts.len() {
             let contact = self.case.contacts[index];
             let run = self.run_of(&contact, &of_id, &repeats);
@@ -38,7 +45,7 @@ impl Correlator {
             }
         }
         for (run, contacts) in (0..).zip(of_run) {
-            self.bind_run(run, contacts, &repeats);
+            self.bind_run(run, contacts);
         }
         self.bind_remarks();
     }
@@ -68,13 +75,7 @@ impl Correlator {
         if let [_] = self.case.runs[..] {
             return 0;
         }
-        if contact.pairs.is_empty() {
-            return NONE;
-        }
-        match repeats.of(contact.pairs, &self.case.calls)[..] {
-            [only] => self.case.calls[only as usize].run,
-            _ => NONE,
-        }
+        repeats.only(contact.pairs).map_or(NONE, |only| self.case.calls[only as usize].run)
     }
 
     /// The runs in which each run id is recorded, in order.
@@ -112,14 +113,15 @@ impl Correlator {
         if holding.next().is_some() { None } else { only }
     }
 
-    fn bind_run(&mut self, run: u32, contacts: Vec<u32>, repeats: &Repeats) {
+    fn bind_run(&mut self, run: u32, contacts: Vec<u32>) {
         if contacts.is_empty() {
             return;
         }
         // Most logs name the call of each contact: then nobody asks.
         let mut calls = None;
+        let repeats = RunRepeats::new(run);
         self.doubt_lonely_log(run, &contacts, &mut calls);
-        let kept = self.corroborate(contacts, repeats);
+        let kept = self.corroborate(contacts, &repeats);
         for index in &kept {
             let contact = self.case.contacts[*index as usize];
             if contact.call == NONE {
@@ -127,7 +129,7 @@ impl Correlator {
                 let outside = contact.outside && self.log_shows_calls(calls, &contact);
                 self.case.contacts[*index as usize].outside = outside;
                 if !outside {
-                    self.bind_contact(calls, repeats, run, *index);
+                    self.bind_contact(calls, &repeats, *index);
                 }
             }
         }
@@ -171,27 +173,27 @@ impl Correlator {
 
     /// Binds a contact that names no call: to the one whose arguments its body repeats, else to the only call of the
     /// run that was open throughout the uncertainty of its time.
-    fn bind_contact(&mut self, calls: &mut Effectful, repeats: &Repeats, run: u32, index: u32) {
+    fn bind_contact(&mut self, calls: &mut Effectful, repeats: &RunRepeats, index: u32) {
         let contact = self.case.contacts[index as usize];
         let windows = calls.on_clock(self, contact.attempt.origin.source);
-        let mut repeating = repeats.of(contact.pairs, &self.case.calls);
-        repeating.retain(|call| self.may_have_made(*call, run));
+        let first = repeats.of(contact.pairs, self).next();
+        let several = repeats.of(contact.pairs, self).any(|other| Some(other) != first);
         let at = self.case.placed(contact.attempt).map(|at| at.0).filter(|_| !windows.untimed);
         let elsewhere = at.is_some_and(|at| windows.open_at(at, 0) == [None, None]) || windows.is_empty();
         let alone = at.filter(|_| contact.stage != ReachStage::Announced).and_then(|at| match windows.open_at(at, 0) {
             [only, None] => only,
             _ => None,
         });
-        let chosen = match repeating[..] {
-            [only] if calls.may_be_an_unrecorded_ones(self, only, &contact) => None,
-            [only] => self.was_open(only, &contact).is_none_or(|open| open != Was::Not).then_some(only),
-            [] => alone.filter(|only| {
+        let chosen = match first {
+            Some(_) if several => self.only_holding(repeats, at.map(|at| (at, windows)), &contact),
+            Some(only) if calls.may_be_an_unrecorded_ones(self, only, &contact) => None,
+            Some(only) => self.was_open(only, &contact).is_none_or(|open| open != Was::Not).then_some(only),
+            None => alone.filter(|only| {
                 self.was_open(*only, &contact) == Some(Was::Certainly)
                     && !calls.may_be_an_orphans(self, &contact)
                     && !calls.connected_anew(self, *only, &contact)
                     && !calls.may_be_a_harmless_ones(self, &contact)
             }),
-            _ => self.only_holding(&repeating, &contact),
         };
         let chosen = chosen.filter(|call| self.traces.allow(&contact, *call));
         let slot = &mut self.case.contacts[index as usize];
@@ -203,27 +205,31 @@ impl Correlator {
         }
     }
 
-    /// Whether a call is one of a run's to its server that may have an effect.
-    fn may_have_made(&self, call: u32, run: u32) -> bool {
-        let call = &self.case.calls[call as usize];
-        call.run == run && call.direction == Direction::ToServer && !is_effect_free(self.case.name(call.method))
-    }
-
-    /// The only one of several calls that may have made a contact. Whoever was told to come back later made none, nor did
-    /// a leg that asked for something where the leg that goes on with it may have.
-    fn only_holding(&self, calls: &[u32], contact: &Contact) -> Option<u32> {
-        let goes_on = calls.iter().any(|call| {
-            let call = &self.case.calls[*call as usize];
-            call.continues || call.state_sent != 0
+    /// The only one of several calls whose arguments the body of a contact repeats that may have made it. Whoever was
+    /// told to come back later made none, nor did a leg that asked for something where the leg that goes on with it may
+    /// have. `open`: the time of the contact and the calls by their times, if all of them have some.
+    fn only_holding(&self, repeats: &RunRepeats, open: Option<(i64, &Windows)>, contact: &Contact) -> Option<u32> {
+        let goes_on = LazyCell::new(|| {
+            repeats.of(contact.pairs, self).any(|call| {
+                let call = &self.case.calls[call as usize];
+                call.continues || call.state_sent != 0
+            })
         });
         let turned_away = |call: u32| {
             let call = &self.case.calls[call as usize];
-            goes_on && call.answer.kind == AnswerKind::InputRequired
+            call.answer.kind == AnswerKind::InputRequired && *goes_on
                 || self.case.http(call).is_some_and(|http| http.status == 429 && http.posts <= 1)
         };
+        if let Some((at, windows)) = open {
+            let repeats = |call: u32| self.case.calls[call as usize].pairs.repeats(contact.pairs);
+            return match windows.open_within(at, at, |call| repeats(call) && !turned_away(call)) {
+                [only, None] => only,
+                _ => None,
+            };
+        }
         let open = |call: &u32| self.was_open(*call, contact).is_none_or(|open| open != Was::Not);
-        let mut holding = calls.iter().copied().filter(|call| !turned_away(*call)).filter(open);
-        holding.next().filter(|_| holding.next().is_none())
+        let mut holding = repeats.of(contact.pairs, self).filter(|call| !turned_away(*call)).filter(open);
+        holding.next().filter(|first| holding.all(|other| other == *first))
     }
 
     /// Telemetry looks like it and recurs: the same target outside calls or under several calls.

@@ -1,21 +1,24 @@
 //! One contact that the process, the kernel and the service recorded is one contact.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     AnswerKind, Contact, Correlator, NONE,
     bind::{NEAR, SLACK},
-    repeats::Repeats,
+    repeats::RunRepeats,
+    windows::{Span, Windows},
 };
 use crate::{
-    event::{ReachSource, ReachStage},
+    event::{ReachSource, ReachStage, SourceId},
     symbol::Symbol,
 };
 
 impl Correlator {
     /// One contact seen by the process, the kernel and the service is one contact: records of different kinds with the
     /// same method and path are paired in order, where their counts agree. Returns what remains.
-    pub(super) fn corroborate(&mut self, contacts: Vec<u32>, repeats: &Repeats) -> Vec<u32> {
+    pub(super) fn corroborate(&mut self, contacts: Vec<u32>, repeats: &RunRepeats) -> Vec<u32> {
         let mut groups: FxHashMap<(Option<Symbol>, Option<Symbol>), Vec<u32>> = FxHashMap::default();
         for index in &contacts {
             let contact = &self.case.contacts[*index as usize];
@@ -54,39 +57,49 @@ impl Correlator {
 
     /// Whether two records of different kinds can be of one contact: neither tells another end of it, and their times
     /// agree. Records without a time stand in order.
-    fn may_be_one(&self, one: u32, two: u32, repeats: &Repeats) -> bool {
+    fn may_be_one(&self, one: u32, two: u32, repeats: &RunRepeats) -> bool {
         let (first, other) = (&self.case.contacts[one as usize], &self.case.contacts[two as usize]);
         let ends = [first, other].map(|contact| (contact.status, contact.failed && contact.status == 0));
         let agree = match ends {
             [(0, false), _] | [_, (0, false)] => true,
             [first, other] => first == other,
         };
-        let span = |contact: &Contact| {
-            let from = self.case.placed(contact.attempt)?.0;
-            let to =
-                contact.result.and_then(|mark| self.case.placed(mark)).map_or(from.saturating_add(SLACK), |at| at.0);
-            Some((contact.attempt.origin.source, from, to.max(from)))
-        };
-        let near = span(first).zip(span(other)).is_none_or(|((one, from, to), (two, begin, end))| {
-            let clocks = &self.case.clocks;
-            let ((from, _), (_, to)) = if clocks.compares(one, two) {
-                let offset = clocks.offset(one, two);
-                (offset.place(from), offset.place(to))
-            } else {
-                ((from, from), (to, to))
-            };
-            begin <= to.saturating_add(NEAR) && end >= from.saturating_sub(NEAR)
+        let spans = self.lasted(one).zip(self.lasted(two));
+        let near = spans.is_none_or(|(first, (clock, begin, end))| {
+            let (from, to) = self.near(first, clock);
+            begin <= to && end >= from
         });
         agree && near && !self.may_be_of_another(first, other, repeats)
     }
 
+    /// From when to when a contact lasted, by the clock of its source.
+    fn lasted(&self, contact: u32) -> Option<(SourceId, i64, i64)> {
+        let contact = &self.case.contacts[contact as usize];
+        let from = self.case.placed(contact.attempt)?.0;
+        let end = contact.result.and_then(|mark| self.case.placed(mark));
+        let to = end.map_or(from.saturating_add(SLACK), |at| at.0);
+        Some((contact.attempt.origin.source, from, to.max(from)))
+    }
+
+    /// When another source may have seen what lasted so long, by its clock.
+    fn near(&self, (source, from, to): (SourceId, i64, i64), clock: SourceId) -> (i64, i64) {
+        let clocks = &self.case.clocks;
+        let ((from, _), (_, to)) = if clocks.compares(source, clock) {
+            let offset = clocks.offset(source, clock);
+            (offset.place(from), offset.place(to))
+        } else {
+            ((from, from), (to, to))
+        };
+        (from.saturating_sub(NEAR), to.saturating_add(NEAR))
+    }
+
     /// Whether a service's record repeats the arguments of several calls, and nothing tells how far its clock is off.
-    fn may_be_of_another(&self, first: &Contact, other: &Contact, repeats: &Repeats) -> bool {
+    fn may_be_of_another(&self, first: &Contact, other: &Contact, repeats: &RunRepeats) -> bool {
         let compared = self.case.clocks.compares(first.attempt.origin.source, other.attempt.origin.source);
         if compared || other.pairs.is_empty() || first.call == NONE {
             return false;
         }
-        repeats.of(other.pairs, &self.case.calls).into_iter().any(|index| {
+        repeats.of(other.pairs, self).any(|index| {
             let call = &self.case.calls[index as usize];
             index != first.call
                 && call.run == first.run
@@ -96,15 +109,11 @@ impl Correlator {
 
     /// Where the counts differ, a record joins the only one of the other kind that it can be of, if that one can be of no
     /// other either.
-    fn corroborate_nearest(&mut self, base: &[u32], others: &[u32], repeats: &Repeats, gone: &mut FxHashSet<u32>) {
-        let timed = |index: &u32| self.case.placed(self.case.contacts[*index as usize].attempt).is_some();
-        let only = |of: u32, among: &[u32]| {
-            let mut near = among.iter().copied().filter(|index| timed(index) && self.may_be_one(of, *index, repeats));
-            near.next().filter(|_| near.next().is_none())
-        };
-        let pairs = others.iter().filter(|other| timed(other)).filter_map(|other| {
-            let first = only(*other, base).filter(|first| only(*first, others) == Some(*other))?;
-            Some((first, *other))
+    fn corroborate_nearest(&mut self, base: &[u32], others: &[u32], repeats: &RunRepeats, gone: &mut FxHashSet<u32>) {
+        let (first_by_time, other_by_time) = (self.by_time(base), self.by_time(others));
+        let pairs = others.iter().filter_map(|other| {
+            let first = self.only_near(*other, &first_by_time, repeats)?;
+            (self.only_near(first, &other_by_time, repeats) == Some(*other)).then_some((first, *other))
         });
         for (first, other) in pairs.collect::<Vec<_>>() {
             if self.case.contacts[first as usize].corroborated.is_none() {
@@ -112,6 +121,27 @@ impl Correlator {
                 gone.insert(other);
             }
         }
+    }
+
+    /// The contacts that have a time, of each source by its clock.
+    fn by_time(&self, contacts: &[u32]) -> Vec<(SourceId, Windows)> {
+        let mut spans: BTreeMap<SourceId, Vec<Option<Span>>> = BTreeMap::new();
+        for contact in contacts {
+            let Some((source, from, to)) = self.lasted(*contact) else { continue };
+            spans.entry(source).or_default().push(Some(Span { call: *contact, from, to: Some(to) }));
+        }
+        spans.into_iter().map(|(source, spans)| (source, Windows::new(spans.into_iter()))).collect()
+    }
+
+    /// The only one of several contacts that one can be, by its time.
+    fn only_near(&self, one: u32, among: &[(SourceId, Windows)], repeats: &RunRepeats) -> Option<u32> {
+        let lasted = self.lasted(one)?;
+        let mut near = among.iter().flat_map(|(clock, windows)| {
+            let (from, to) = self.near(lasted, *clock);
+            windows.open_within(from, to, |other| self.may_be_one(one, other, repeats))
+        });
+        let first = near.by_ref().flatten().next();
+        first.filter(|_| near.flatten().next().is_none())
     }
 
     fn join_contacts(&mut self, first: u32, other: u32) {

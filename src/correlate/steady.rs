@@ -31,9 +31,9 @@ impl Correlator {
         );
         let Some(stamp) = event.at.filter(|_| lines) else { return };
         let at = self.instant(stamp);
-        let (last, digits) =
-            *self.lane.wrote.0.entry(writer(event)).or_insert((Mark { origin: event.origin, at: None }, 0));
         let mark = Mark { origin: event.origin, at: Some(at) };
+        let wrote = self.lane.wrote.0.entry(writer(event)).or_insert((Mark { at: None, ..mark }, 0));
+        let (last, digits) = std::mem::replace(wrote, (mark, stamp.digits));
         // One record may hold several messages, with times of its beginning and its end.
         let other_record = last.origin != event.origin;
         if let Some(before) = last.at.filter(|before| other_record && is_step(*before, at, digits.max(stamp.digits)))
@@ -42,7 +42,6 @@ impl Correlator {
         {
             facts.stepped = facts.stepped.or(Some((last, mark)));
         }
-        self.lane.wrote.0.insert(writer(event), (mark, stamp.digits));
     }
 }
 

@@ -19,6 +19,16 @@ pub(super) struct Span {
     pub(super) to: Option<i64>,
 }
 
+/// What is looked for.
+struct Search<W> {
+    /// Calls before this one, in the order of their first instants, had begun.
+    begun: usize,
+    /// They end at this instant or later.
+    least: i64,
+    wanted: W,
+    found: [Option<u32>; 2],
+}
+
 impl Windows {
     /// `None` stands for a call without a time.
     pub(super) fn new(calls: impl Iterator<Item = Option<Span>>) -> Self {
@@ -48,26 +58,32 @@ impl Windows {
 
     /// Up to two calls that were open at an instant, give or take `slack`: whether there is one, and only one.
     pub(super) fn open_at(&self, at: i64, slack: i64) -> [Option<u32>; 2] {
-        let begun = self.spans.partition_point(|span| span.from <= at.saturating_add(slack));
-        let mut found = [None; 2];
-        self.find(1, 0, self.latest.len() / 2, begun, at.saturating_sub(slack), &mut found);
-        found
+        self.open_within(at.saturating_sub(slack), at.saturating_add(slack), |_| true)
     }
 
-    /// Looks below one node, which covers `size` calls from `first`, for calls before `begun` that end at `least` or
-    /// later.
-    fn find(&self, node: usize, first: usize, size: usize, begun: usize, least: i64, found: &mut [Option<u32>; 2]) {
-        if first >= begun || self.latest[node] < least || found[1].is_some() {
+    /// Up to two of those that are wanted and were open at some instant of a stretch.
+    pub(super) fn open_within(&self, from: i64, to: i64, wanted: impl Fn(u32) -> bool) -> [Option<u32>; 2] {
+        let begun = self.spans.partition_point(|span| span.from <= to);
+        let mut search = Search { begun, least: from, wanted, found: [None; 2] };
+        self.find(1, 0, self.latest.len() / 2, &mut search);
+        search.found
+    }
+
+    /// Looks below one node, which covers `size` calls from `first`.
+    fn find(&self, node: usize, first: usize, size: usize, search: &mut Search<impl Fn(u32) -> bool>) {
+        if first >= search.begun || self.latest[node] < search.least || search.found[1].is_some() {
             return;
         }
         if size == 1 {
-            let slot = usize::from(found[0].is_some());
-            found[slot] = Some(self.spans[first].call);
+            let call = self.spans[first].call;
+            if (search.wanted)(call) {
+                search.found[usize::from(search.found[0].is_some())] = Some(call);
+            }
             return;
         }
         let half = size / 2;
-        self.find(node * 2, first, half, begun, least, found);
-        self.find(node * 2 + 1, first + half, half, begun, least, found);
+        self.find(node * 2, first, half, search);
+        self.find(node * 2 + 1, first + half, half, search);
     }
 }
 

@@ -185,11 +185,14 @@ impl<'de> Visitor<'de> for CanonicalSeed<'_> {
 
 /// The same for texts that differ in case and white space only.
 fn plain(text: &str) -> Digest {
-    let words = text.split_ascii_whitespace().enumerate();
-    let bytes: Bytes = words
-        .flat_map(|(index, word)| (index > 0).then_some(b' ').into_iter().chain(word.bytes()))
-        .map(|byte| byte.to_ascii_lowercase())
-        .collect();
+    let mut bytes = Bytes::new();
+    for word in text.split_ascii_whitespace() {
+        if !bytes.is_empty() {
+            bytes.push(b' ');
+        }
+        bytes.extend_from_slice(word.as_bytes());
+    }
+    bytes.make_ascii_lowercase();
     digest_bytes(b's', &bytes)
 }
 
@@ -218,9 +221,8 @@ fn is_mask(text: &str) -> bool {
 
 /// `12345… (truncated 2)`, `… 300 more characters`.
 fn is_told_to_be_cut(text: &str) -> bool {
-    let end = text.len() - text.len().min(32);
-    let end = (end..text.len()).find_map(|at| text.get(at..)).unwrap_or_default();
-    ["truncated", "more characters", "more chars"].iter().any(|word| end.contains(word))
+    let end = &text.as_bytes()[text.len() - text.len().min(32)..];
+    [&b"truncated"[..], b"more characters", b"more chars"].iter().any(|word| memchr::memmem::find(end, word).is_some())
 }
 
 /// A single word in brackets of its own.
@@ -323,11 +325,10 @@ pub fn key_at(arguments: &str, pointer: &str) -> Option<Digest> {
 
 /// Names under which an idempotency key is passed: `idempotency_key`, `idempotencyKey`, `Idempotency-Key`, `client_token`, `request_token`.
 fn is_idempotency_key(key: &str) -> bool {
-    let plain: String = key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
-    matches!(
-        plain.as_str(),
-        "idempotencykey" | "idempotencytoken" | "clienttoken" | "clientrequesttoken" | "requesttoken"
-    )
+    const NAMES: [&str; 5] =
+        ["idempotencykey", "idempotencytoken", "clienttoken", "clientrequesttoken", "requesttoken"];
+    let plain = || key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
+    NAMES.iter().any(|name| name.len() <= key.len() && plain().eq(name.bytes()))
 }
 
 /// The same digest from the text itself, for values that hold numbers a double cannot tell apart.

@@ -70,8 +70,10 @@ pub(super) fn own<'c>(
     run: &RunFacts<'c>,
     contacts: impl Iterator<Item = &'c Contact>,
 ) -> impl Iterator<Item = &'c Assumption> {
-    let terms = run.terms;
-    contacts.filter(|contact| contact.is_attempt()).filter_map(move |contact| terms?.own(contact))
+    let terms = run.terms.filter(|terms| terms.name_own_endpoints());
+    // Else nobody looks at them: there may be as many for each run as there are runs.
+    let contacts = contacts.take_while(move |_| terms.is_some()).filter(|contact| contact.is_attempt());
+    contacts.filter_map(move |contact| terms?.own(contact))
 }
 
 fn reach_in_call(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Milestones) -> ReachVerdict {
@@ -84,7 +86,7 @@ fn reach_in_call(facts: &CallFacts<'_>, outcome: Outcome, milestones: &Milestone
     }
     if let Some(run) = facts.run
         && !retry::sent_on_again(facts)
-        && !run.unattributed.iter().any(|contact| contact.is_reach())
+        && !run.unattributed().any(Contact::is_reach)
     {
         if let Some(evidence) = covered(facts) {
             return no(vec![evidence], Basis::Witnessed);
@@ -121,7 +123,7 @@ fn reach_outside_calls(facts: &RunFacts<'_>) -> ReachVerdict {
     if !contacts.is_empty() {
         return reached(facts.case, &contacts);
     }
-    if facts.unattributed.iter().any(|contact| contact.is_reach()) {
+    if facts.unattributed().any(Contact::is_reach) {
         return unknown();
     }
     if let Some(mark) = facts.nothing_started() {

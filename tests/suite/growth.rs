@@ -241,3 +241,72 @@ fn sources_of_a_folder() {
         }
     });
 }
+
+fn ask(text: &mut String, run: &str, number: usize, arguments: &str) {
+    let _ = writeln!(
+        text,
+        r#"{{"ts":"{}","run_id":"{run}","direction":"in","message":{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{{"name":"pay","arguments":{arguments}}}}}}}"#,
+        stamp(number * 50)
+    );
+}
+
+fn served(text: &mut String, at: usize, body: &str) {
+    let body = body.replace('"', "\\\"");
+    let _ = writeln!(
+        text,
+        r#"{{"ts":"{}","n":{at},"method":"POST","path":"/pay","status":200,"body":"{body}"}}"#,
+        stamp(at)
+    );
+}
+
+fn stamp(milliseconds: usize) -> String {
+    let (seconds, rest) = (milliseconds / 1000, milliseconds % 1000);
+    format!("2026-07-22T{:02}:{:02}:{:02}.{rest:03}Z", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// Bodies of one service beside calls that they repeat.
+fn bodies(folder: &Path, count: usize, run: impl Fn(usize) -> String, arguments: impl Fn(usize) -> String) {
+    one_file(folder, "server.jsonl", count, |text, number| ask(text, &run(number), number, &arguments(number)));
+    one_file(folder, "external.jsonl", count, |text, number| served(text, number * 50 + 10, &arguments(number)));
+}
+
+#[test]
+fn equal_bodies_beside_equal_calls() {
+    grows_linearly(1000, &|folder, count| {
+        bodies(folder, count, |_| "r".to_owned(), |_| r#"{"room":"4.12","days":2}"#.to_owned());
+    });
+}
+
+#[test]
+fn bodies_that_share_members_with_every_call() {
+    grows_linearly(1000, &|folder, count| {
+        let arguments = |number| format!(r#"{{"room":"4.12","days":2,"n":{number}}}"#);
+        bodies(folder, count, |_| "r".to_owned(), arguments);
+    });
+}
+
+#[test]
+fn equal_bodies_beside_runs_with_equal_calls() {
+    grows_linearly(1000, &|folder, count| {
+        bodies(folder, count, |number| format!("r{number}"), |_| r#"{"room":"4.12","days":2}"#.to_owned());
+    });
+}
+
+#[test]
+fn contacts_that_the_service_saw_once_more() {
+    grows_linearly(1000, &|folder, count| {
+        one_file(folder, "server.log", count, |text, number| {
+            let at = number * 50;
+            for (event, at) in
+                [("tool_call_received", at), ("external_attempt", at + 5), ("tool_call_responded", at + 30)]
+            {
+                let at = stamp(at);
+                let _ = writeln!(
+                    text,
+                    "at={at} run_id=r {SERVER}={event} request_id={number} tool=pay action_id=a{number} method=POST path=/pay"
+                );
+            }
+        });
+        one_file(folder, "external.jsonl", count + 1, |text, number| served(text, number * 50 + 10, "{}"));
+    });
+}

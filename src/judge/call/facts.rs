@@ -201,7 +201,7 @@ impl<'c> CallFacts<'c> {
 
     /// An attempt of the run that may belong to this call: it blocks what only proof of absence could give.
     pub fn blocking(&self) -> Option<&'c Contact> {
-        self.run?.unattributed.first().copied()
+        self.run?.unattributed().next()
     }
 
     /// The end of the call in the log of the server or on the wire.

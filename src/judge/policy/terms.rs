@@ -167,6 +167,11 @@ impl Terms {
         self.complete.get(&source.0)
     }
 
+    /// Whether the endpoint of any contact is not outside.
+    pub fn name_own_endpoints(&self) -> bool {
+        !self.own.is_empty()
+    }
+
     /// That the endpoint of a contact is not outside.
     pub fn own(&self, contact: &Contact) -> Option<&Assumption> {
         self.own.get(&contact.target).filter(|_| contact.own)

@@ -62,7 +62,7 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
 fn covered<'c>(facts: &CallFacts<'c>, outcome: Outcome) -> Option<Window<'c>> {
     let run = facts.run?;
     let error = matches!(outcome, Outcome::ToolError | Outcome::JsonRpcError);
-    if !error || facts.class == EffectClass::None || !facts.contacts.is_empty() || !run.unattributed.is_empty() {
+    if !error || facts.class == EffectClass::None || !facts.contacts.is_empty() || run.unattributed().next().is_some() {
         return None;
     }
     // What was sent on by somebody else, or more than once, may have been at work elsewhere.

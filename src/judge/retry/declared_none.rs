@@ -32,7 +32,7 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
 
 /// What may speak against the declaration.
 fn doubts(facts: &CallFacts<'_>) -> Vec<Condition> {
-    let loose = facts.run.into_iter().flat_map(|run| &run.unattributed).copied();
+    let loose = facts.run.into_iter().flat_map(|run| run.unattributed());
     let mut writing = loose.filter(|contact| contact.is_reach() && may_change(facts, contact));
     let contact = writing.next().map(|contact| {
         let text = "no contact that no call accounts for (first: {}) was made by it";

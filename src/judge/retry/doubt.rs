@@ -173,13 +173,13 @@ fn continues(facts: &CallFacts<'_>) -> bool {
 
 /// A contact of the run, or of no run, that names no call and may be the work of this one.
 fn contact_of_nobody(facts: &CallFacts<'_>) -> Option<Mark> {
-    let works = |contact: &&&Contact| matches!(contact.kind, ContactKind::Service | ContactKind::Credential);
-    let unattributed = facts.run.into_iter().flat_map(|run| &run.unattributed).filter(works);
+    let works = |contact: &&Contact| matches!(contact.kind, ContactKind::Service | ContactKind::Credential);
+    let unattributed = facts.run.into_iter().flat_map(RunFacts::unattributed).filter(works);
     let mut near = unattributed.filter(|contact| facts.case.may_have_made(facts.call, contact));
     // Whoever repeats its arguments while no call was open tells of one that is not on record.
     let outside = || facts.run.into_iter().flat_map(RunFacts::contacts).filter(|contact| contact.outside);
     let repeats = |contact: &&Contact| !contact.pairs.is_empty() && facts.call.pairs.repeats(contact.pairs);
-    near.next().copied().or_else(|| outside().find(repeats)).map(|contact| contact.attempt)
+    near.next().or_else(|| outside().find(repeats)).map(|contact| contact.attempt)
 }
 
 /// Whether somebody wrote something behind a request that has no answer, as far as the clock tells: it has no end.

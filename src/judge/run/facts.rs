@@ -64,7 +64,7 @@ pub struct RunFacts<'c> {
     /// The server's own log recorded an external attempt in this run: coverage of class B for that channel.
     pub records_attempts: Option<Mark>,
     /// Contacts of this run that belong to no call and may belong to any.
-    pub unattributed: Vec<&'c Contact>,
+    unattributed: Vec<&'c Contact>,
     /// The latest complete tool list, else the latest.
     pub tools: Option<&'c ToolsFacts>,
     /// `initialize` of this run, the last one.
@@ -207,14 +207,19 @@ impl<'c> RunFacts<'c> {
                 self.unattributed.push(contact);
             }
         }
-        // What fits several runs belongs to none, and may belong to this one.
-        let loose = self.case.loose.iter().map(|index| &self.case.contacts[*index as usize]);
-        self.unattributed.extend(loose);
         for call in &self.case.runs[run].calls {
             for contact in self.case.contacts_of(*call) {
                 self.note_channel(contact);
             }
         }
+    }
+
+    /// Contacts that belong to no call and may belong to any of this run. What fits several runs belongs to none, and
+    /// may belong to this one.
+    pub fn unattributed(&self) -> impl Iterator<Item = &'c Contact> {
+        let case = self.case;
+        let loose = case.loose.iter().map(|index| &case.contacts[*index as usize]);
+        self.unattributed.iter().copied().chain(loose)
     }
 
     fn note_channel(&mut self, contact: &Contact) {
@@ -247,7 +252,7 @@ impl<'c> RunFacts<'c> {
             && self.troubles.is_empty()
             && self.trace.is_none()
             && self.records_attempts.is_none()
-            && self.unattributed.is_empty()
+            && self.unattributed().next().is_none()
             && self.tools.is_none()
     }
 

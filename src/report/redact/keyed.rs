@@ -106,6 +106,13 @@ static COLONS: &[&[u8]] = &[b"%3A", b"%253A", b"\\u003a", b"\\x3a", b"&#58;"];
 static EQUALS: &[&[u8]] = &[b"=>", b"%3D", b"%253D", b"\\u003d", b"\\x3d", b"&#61;", b"->"];
 
 impl<'t> Scan<'t> {
+    /// What the name of a column, which stands alone, says about the values below it.
+    pub(super) fn column(&self, start: usize, end: usize) -> Option<Context<'t>> {
+        let place = Place { start, end, quotes: None };
+        let (kind, key) = self.classify(place, Separator::Pair)?;
+        Some(self.context(place, kind, key, Separator::Pair))
+    }
+
     /// Looks at everything that may be a key.
     pub(super) fn keys(&mut self) {
         for run in KEYS.find_iter(self.bytes) {
@@ -159,16 +166,22 @@ impl<'t> Scan<'t> {
 
     fn context(&self, place: Place, kind: &'static Secret, key: Key, separator: Separator) -> Context<'t> {
         let text = self.text.get(place.start..place.end).unwrap_or_default();
-        let colon = separator == Separator::Colon && place.quotes.is_none();
+        let spaced = separator == Separator::Equals && self.bytes.get(place.end) == Some(&b' ');
+        let line = (spaced || separator == Separator::Colon) && place.quotes.is_none();
+        // What signs an URL has a common name elsewhere.
+        let signed = key.value == Value::Signed && separator != Separator::Pair && !self.in_query(place.start);
         Context {
             kind: kind.name,
             value: key.value,
             key: text,
+            start: place.start,
             around: scan::quote_before(self.bytes, place.start).filter(|_| place.quotes.is_none()),
-            line: colon && scan::begins_line(self.bytes, place.start),
+            line: line && scan::begins_line(self.bytes, place.start),
             separated: separator != Separator::Blank,
             // Prose: `with token 3f9c…`. An option of a command line leaves no doubt.
-            doubtful: key.value == Value::Opaque || (separator == Separator::Blank && !text.starts_with("--")),
+            doubtful: key.value == Value::Opaque
+                || signed
+                || (separator == Separator::Blank && !text.starts_with("--")),
             colon: separator == Separator::Colon,
             prose: separator == Separator::Is,
         }
@@ -295,6 +308,11 @@ impl<'t> Scan<'t> {
         }
         words
     }
+}
+
+/// Whether a word may be a key of the table.
+pub(super) fn may_name(word: &str) -> bool {
+    KEYS.is_match(word.as_bytes())
 }
 
 /// Longer keys are looked at from their end only.

@@ -8,12 +8,18 @@
 //! Masking twice changes nothing more, and a secret that the end of the text cut is still masked.
 
 mod anchors;
+mod block;
 mod container;
+mod csv;
+mod encoded;
 mod keyed;
 mod leaks;
+mod pem;
+mod proof;
 mod scan;
 mod secrets;
 mod shape;
+mod split;
 #[cfg(test)]
 mod tests;
 mod unescape;
@@ -102,7 +108,10 @@ impl<'t> Scan<'t> {
             }
         }
         self.private_keys();
+        self.proofs();
         self.keys();
+        self.tables();
+        self.split();
         self.found
     }
 }
@@ -147,7 +156,7 @@ pub fn find(text: &str) -> Vec<Found> {
 /// The secrets of a text as it is written, and as it reads with its escaped letters, and as a URL.
 fn walk(text: &str) -> Vec<Found> {
     let mut found = Scan::new(text).walk();
-    for plain in [unescape::plain(text), unescape::percent(text)].into_iter().flatten() {
+    for plain in [unescape::plain(text), unescape::percent(text), encoded::names(text)].into_iter().flatten() {
         found.extend(Scan::new(&plain.text).walk().into_iter().map(|secret| written(&plain, secret)));
     }
     found

@@ -44,7 +44,7 @@ pub(super) fn slashes_before(bytes: &[u8], at: usize) -> usize {
 }
 
 /// The number of backslashes from `at`.
-fn slashes_at(bytes: &[u8], at: usize) -> usize {
+pub(super) fn slashes_at(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).map_or(0, |tail| tail.iter().take(64).take_while(|&&byte| byte == b'\\').count())
 }
 
@@ -223,6 +223,25 @@ pub(super) fn line_end(bytes: &[u8], at: usize) -> usize {
         _ => true,
     });
     at + found.unwrap_or(tail.len())
+}
+
+/// The place behind the raw or escaped line end at this place.
+pub(super) fn line_break(bytes: &[u8], at: usize) -> Option<usize> {
+    let one = |at: usize, raw: u8, name: u8| match bytes.get(at)? {
+        byte if *byte == raw => Some(at + 1),
+        b'\\' => escaped_blank(bytes, at).filter(|end| bytes.get(end - 1) == Some(&name)),
+        _ => None,
+    };
+    let at = one(at, b'\r', b'r').unwrap_or(at);
+    one(at, b'\n', b'n')
+}
+
+/// The start of the raw or escaped line that `at` is in.
+pub(super) fn line_start(bytes: &[u8], at: usize) -> usize {
+    let head = bytes.get(..at).unwrap_or_default();
+    let ends = memchr::memchr2_iter(b'\n', b'n', head).rev();
+    let mut ends = ends.filter(|&end| head.get(end) == Some(&b'\n') || slashes_before(head, end) > 0);
+    ends.next().map_or(0, |end| end + 1)
 }
 
 /// Whether only blanks, list dashes and the arrows of curl stand before `at` on its line.

@@ -59,6 +59,8 @@ pub enum Value {
     Digits,
     /// One word, in the query of a URL or in a name/value pair only: the key is too common elsewhere.
     Query,
+    /// The same; elsewhere one word that looks opaque.
+    Signed,
     /// One word; without a separator after the key only where it looks opaque.
     Id,
     /// One word that looks opaque, also without a separator.
@@ -167,6 +169,8 @@ pub(super) mod name {
     pub(in super::super) const EMAIL: &str = "email";
     pub(in super::super) const PRIVATE_KEY: &str = "private-key";
     pub(in super::super) const API_KEY: &str = "api-key";
+    pub(in super::super) const SEED: &str = "seed-phrase";
+    pub(in super::super) const IBAN: &str = "iban";
 }
 
 /// Every kind. For keys the first match in this order wins.
@@ -212,7 +216,10 @@ pub static SECRETS: &[Secret] = &[
             r"(?i)(?:session|response (?:finished|closed) )(?:[A-Za-z0-9-]*[ .()>,_]+)*?",
             r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})(?:[^A-Za-z0-9-]|\z)",
         ))],
-        keys: &[key("session id|*sessionid|*sessid|mcp session", Value::Id), key("session|sid", Value::Opaque)],
+        keys: &[
+            key("session id|*sessionid|*sessid|mcp session|connect sid", Value::Id),
+            key("session|sid", Value::Opaque),
+        ],
         masked: &[
             "Created new transport with session ID: {}",
             "Received POST message for sessionId {}",
@@ -473,6 +480,7 @@ pub static SECRETS: &[Secret] = &[
                 ")?bot(?:[0-9]+(?::|%3A))?",
                 run!("[A-Za-z0-9_-]", "16")
             )),
+            shape(concat!(r"(?i:api\.telegram\.org)", slash!(), "bot[0-9]+(?::|%3A)([A-Za-z0-9_-]+)")),
         ],
         masked: &[
             "https://api.telegram.org/bot123456789:AA{}/getMe",
@@ -581,6 +589,25 @@ pub static SECRETS: &[Secret] = &[
                 slash!(),
                 r#"spaces[^\s"'?]*\?[^\s"']*?token=([A-Za-z0-9_%-]+)"#
             )),
+            // Any other service: the path is the secret where a part of it looks opaque, unless it is that of a file.
+            Shape {
+                pattern: concat!(
+                    slash!(),
+                    r"(?i:(?:web-?)?hooks?)",
+                    slash!(),
+                    r"(?:[0-9]+(?:\\*/|%2[Ff]))*((?:[A-Za-z0-9_-]+(?:\\*/|%2[Ff]))*[A-Za-z0-9_-]+)(?:[^A-Za-z0-9_.-]|\.\s|\.?\z)"
+                ),
+                check: shape::is_hook,
+            },
+            Shape {
+                pattern: concat!(
+                    slash!(),
+                    r"(?i:(?:web-?)?hooks?)",
+                    slash!(),
+                    r"((?:[A-Za-z0-9_-]|\\*/|%2[Ff]){4,})\z"
+                ),
+                check: shape::is_cut_hook,
+            },
             shape(concat!(r"(?i:hooks\.zapier\.com)", slash!(), "hooks", slash!(), "catch", slash!(), path!("8"))),
             shape(concat!(
                 r"(?i:maker\.ifttt\.com)",
@@ -600,15 +627,18 @@ pub static SECRETS: &[Secret] = &[
             "https://chat.googleapis.com/v1/spaces/AAA/messages?key=x&token={}",
             "https://hooks.zapier.com/hooks/catch/123456/{}/",
             "https://maker.ifttt.com/trigger/alert/with/key/{}",
+            "POST /hooks/{} HTTP/1.1",
+            "https://n8n.test/webhook/in/{}?x=1",
         ],
         kept: &[
             "POST https://discord.com/api/webhooks/ failed",
             "https://discord.com/api/v10/channels/1234567890/messages",
+            "src/hooks/useAuth0Provider /app/hooks/Zq7xKp29LmVt83.js .git/hooks/pre-commit /hooks/getting-started-2024 /repos/o/r/hooks/12345678",
         ],
         ..row(
             "web-hook",
-            "Addresses to which whoever knows them can write: Discord, Microsoft Teams, Google Chat, Zapier, IFTTT. Those \
-             of Slack and Telegram are with their tokens.",
+            "Addresses to which whoever knows them can write: Discord, Microsoft Teams, Google Chat, Zapier, IFTTT, and any \
+             path behind `/hooks/` that looks like a token. Those of Slack and Telegram are with their tokens.",
         )
     },
     Secret {
@@ -618,8 +648,12 @@ pub static SECRETS: &[Secret] = &[
                 pattern: r"((?:[A-Za-z0-9+/=]|\\[nr]|[\\\s])+)-----END [A-Z0-9 ]*PRIVATE KEY",
                 check: shape::is_key_tail,
             },
-            // A line of nothing but base64 in the width that PEM and OpenSSH use: keys that were logged line by line.
-            Shape { pattern: r"(?m)^[ \t]*([A-Za-z0-9+/=]{64}|[A-Za-z0-9+/=]{70})[ \t\r]*$", check: shape::is_mixed },
+            // A word of base64 in the width that PEM, OpenSSH and MIME use, at the end of a line or of a string: keys
+            // that were logged line by line.
+            Shape {
+                pattern: r#"(?m)(?:^|[\s"'])([A-Za-z0-9+/=]{64}|[A-Za-z0-9+/=]{70}|[A-Za-z0-9+/=]{76})(?:\\+[nr])*(?:\\*["']|[ \t\r]*$)"#,
+                check: shape::is_mixed,
+            },
         ],
         keys: &[key("private key|*privatekey", Value::Phrase), word("ssh key")],
         masked: &[
@@ -647,6 +681,10 @@ pub static SECRETS: &[Secret] = &[
                 check: shape::is_anything,
             },
             Shape { pattern: r#":(?:\\*/){2}([^\s/?#@:"'`<>\\]+)@"#, check: super::value::is_opaque },
+            // One with a blank in it: what follows the colon is no port, and a host follows.
+            shape(
+                r#":(?:\\*/){2}[^\s/?#@:"'`<>\\\[;]*:([0-9]*[^\s0-9/?#@"'`<>\\\[][^\s"'`<>\\\[]*(?: +[^\s"'`<>\\\[]+?){1,8})@[A-Za-z0-9_.-]+(?:[:/?,;\s"'`\\]|\z)"#,
+            ),
             shape(r#"(?i)%3A%2F%2F[A-Z0-9._~-]*%3A([^\s%"'&?/@\[]+)%40"#),
             // Oracle, and the data source names of Go's MySQL driver.
             shape(r#"(?i)jdbc:oracle:\w+:[^\s/@:"'\\]+/([^\s@"'\\]+)@"#),
@@ -667,8 +705,12 @@ pub static SECRETS: &[Secret] = &[
             "sqlplus scott/{}@host",
             "root:{}@tcp(127.0.0.1:3306)/db",
             "[root:{}@tcp(127.0.0.1:3306)/db]",
+            "postgres://us:pa {}@h/db",
+            "postgres://us:x {}/wo:rd@x@h:5432/db",
+            "{\"url\":\"redis://:pw {}@h:6379\",\"n\":1}",
         ],
         kept: &[
+            "http://h:8080 mail to x at http://h:8080/a by git@x.test",
             "http://127.0.0.1:8000/mcp http://localhost:3000 ws://[::1]:3000/x",
             "image: repo/name:tag@sha256:9f86d081884c7d659a2feaa0c55ad015",
             "mcp-remote@0.1.2 @modelcontextprotocol/server@1.2.3 git@github.com:x/y.git",
@@ -682,16 +724,25 @@ pub static SECRETS: &[Secret] = &[
         keys: &[
             word("amz signature|amz credential|amz security token|goog signature|goog credential|auth code"),
             word("authorization code|device code|code verifier|client assertion"),
-            key("sig|signature|hmac|code|assertion|ticket|policy|key pair id", Value::Query),
+            word("hmac|saml response|*samlresponse|saml request|*samlrequest|saml assertion"),
+            key("stripe signature", Value::Line),
+            key("sig|signature|assertion", Value::Signed),
+            key("code|ticket|policy|key pair id", Value::Query),
         ],
         masked: &[
             "https://x.test/a?Policy={}&Signature={}&Key-Pair-Id={}",
             "SharedAccessSignature=sv=2020&sig={}&se=x",
+            "X-Hub-Signature-256: sha256={}",
+            "Stripe-Signature: t=1492774577,v1={}",
         ],
-        kept: &["GET /rate?code=EUR HTTP/1.1", "Child exited: code=1, signal=null key=value token_type=bearer"],
+        kept: &[
+            "killed by sig=9, {\"sig\":\"SIGTERM\"}, \"signature\":\"fn(x: int) -> str\"",
+            "GET /rate?code=EUR HTTP/1.1",
+            "Child exited: code=1, signal=null key=value token_type=bearer",
+        ],
         ..row(
             "signed-url",
-            "Parameters that sign or open a URL: AWS, CloudFront, Google Cloud, Azure SAS, OAuth codes.",
+            "Parameters that sign or open a URL or a message: AWS, CloudFront, Google Cloud, Azure SAS, OAuth codes, SAML.",
         )
     },
     Secret {
@@ -784,14 +835,72 @@ pub static SECRETS: &[Secret] = &[
                 gap!(),
                 r#")?\\*["']?(?:[^\s:"'\\]*:([^\s"'\\\[]+)|([^\s:"'\\\[]+)(?::(?:\s|\\*["'])|:?\z))"#,
             )),
+            // Windows: `net use X: \\\\host\\share PASSWORD /user:NAME`, in any order, and `net user NAME PASSWORD`.
+            Shape {
+                pattern: concat!(
+                    edge!(),
+                    r"(?i:net1?(?:\.exe)?)",
+                    gap!(),
+                    "(?i:use)",
+                    gap!(),
+                    r"(?:(?:[A-Za-z]:|\*)",
+                    gap!(),
+                    r#")?\\{2,}[^\s"'\\,]+(?:\\+[^\s"'\\,]+)+"#,
+                    gap!(),
+                    r#"(?:/(?i:user):[^\s"',]+"#,
+                    gap!(),
+                    r#")?\\*["']?([^\s"'\\,\[/-][^\s"'\\]*)"#,
+                ),
+                check: shape::is_given,
+            },
+            Shape {
+                pattern: concat!(
+                    edge!(),
+                    r"(?i:net1?(?:\.exe)?)",
+                    gap!(),
+                    "(?i:user)",
+                    gap!(),
+                    r#"[^\s"',/]+"#,
+                    gap!(),
+                    r#"\\*["']?([^\s"'\\,\[/-][^\s"'\\]*)"#,
+                ),
+                check: shape::is_given,
+            },
+            // `-U user%password` of Samba, `-w password` of LDAP, `-P password` of zip, `pass:password` of OpenSSL.
+            shape(concat!(
+                edge!(),
+                "(?:smbclient|rpcclient|smbmap|net|winexe)",
+                to_option!(),
+                "-U(?:",
+                gap!(),
+                r#")?\\*["']?[^\s"'%,]+%([^\s"'\\\[]+)"#
+            )),
+            Shape {
+                pattern: concat!(edge!(), r"ldap[a-z]+\b", to_option!(), "-w(?:", gap!(), ")?", option_value!()),
+                check: shape::is_given,
+            },
+            Shape {
+                pattern: concat!(edge!(), "(?:un)?zip", to_option!(), "-P(?:", gap!(), ")?", option_value!()),
+                check: shape::is_given,
+            },
+            shape(concat!(r"-pass(?:in|out)?", gap!(), r#"\\*["']?pass:([^\s"'\\\[]+)"#)),
+            // Any other command, where it looks like a password and like no path, port or name.
+            Shape { pattern: concat!(r#"(?:^|[\s"'])-p"#, gap!(), option_value!()), check: shape::is_password_like },
+            Shape {
+                pattern: concat!(r#"(?:^|[\s"'])-p"#, gap!(), r#"\\*["']?([A-Za-z0-9]{4,})\z"#),
+                check: shape::is_mixed,
+            },
             shape(concat!("--(?:pass|pw|pwd)(?:=|", gap!(), r#")\\*["']?([^\s"'\\,\[-][^\s"'\\]*)"#)),
         ],
         keys: &[
             key("*password|*passwd|*passphrase|pwd", Value::Phrase),
+            // German, Spanish, Portuguese, French, Italian, Dutch, Swedish, Polish, Czech. Accents are read away.
+            key("*passwort|kennwort|*contrasena|senha|mot de passe|*motdepasse|parola|*wachtwoord", Value::Phrase),
+            key("losenord|haslo|heslo", Value::Phrase),
             key("passwords", Value::Bag),
             word("+pass"),
             key("pass", Value::Opaque),
-            key("pw", Value::Query),
+            word("pw"),
             key("*passcode|otp|pin|mfa code|verification code|cvv|cvc", Value::Digits),
             key("connection string|*connectionstring|conn string|conn str|*connstr", Value::Line),
         ],
@@ -818,6 +927,18 @@ pub static SECRETS: &[Secret] = &[
             "curl -u {}: https://x.test/",
             "[\"curl\",\"-u\",\"USER:{}\"]",
             "--pass {}",
+            "net use \\\\h\\s {} /user:u",
+            "net use Z: \\\\h\\s /user:d\\u {}",
+            "[\"net\",\"use\",\"\\\\\\\\h\\\\s\",\"{}\",\"/user:u\"]",
+            "net user bob {} /add",
+            "smbclient //h/s -U bob%{}",
+            "ldapsearch -x -D cn=a -w {} -b x",
+            "openssl rsa -passin pass:{} -in x",
+            "tool -p {} x",
+            "Passwort: {}",
+            "contraseña: {}",
+            "{\"contrase\\u00f1a\":\"{}\"}",
+            "mot de passe : {}",
             "GET /mcp?z=curl%20-u%20USER:{}%20http://x",
             "GET /mcp?z=curl%20%2Du%20USER:{}",
             "GET /mcp?z=sshpass%20-p%20{}%20ssh%20x",
@@ -828,6 +949,7 @@ pub static SECRETS: &[Secret] = &[
             "psql -h x -p 5432 -U bob",
             "mysql -u root -p db -P 3306; docker run -p 8080:80 x; mkdir -p /tmp/x",
             "mysql -u root -p < dump.sql; mysql -p$MYSQL_PWD; psql -p $PGPORT; redis-cli -a \"$PASS\"",
+            "net use; net user; net use Z: /delete; tool -p Name; claude -p \"Fix the test\"",
             "mkdir -p dir; nmap -p tcp host; docker run -p tcp; ssh -p 2222 host; psql -c x && mkdir -p directory",
             "mysqld is running, find / -print; curl -u bob https://x.test/",
             "cat: /etc/passwd: Permission denied",
@@ -847,7 +969,7 @@ pub static SECRETS: &[Secret] = &[
         ..row("secret", "Values of keys that name a secret: `client_secret`, `NAME_SECRET=`.")
     },
     Secret {
-        keys: &[word("*token|access tokens|refresh tokens|auth tokens|pat|jwt"), key("tokens", Value::Bag)],
+        keys: &[word("*token|access tokens|refresh tokens|auth tokens|pat|jwt|csrf|xsrf"), key("tokens", Value::Bag)],
         masked: &[
             "session token={}",
             "tokens: [a, {}]",
@@ -865,6 +987,32 @@ pub static SECRETS: &[Secret] = &[
     Secret {
         keys: &[key("credential|credentials|creds", Value::Bag)],
         ..row("credential", "Values of keys that name credentials.")
+    },
+    Secret {
+        keys: &[word("mnemonic phrase|seed phrase|recovery phrase|seed words|backup phrase")],
+        kept: &["the seed phrase is missing"],
+        ..row(name::SEED, "The words from which the keys of a wallet are made (BIP-39), where something names them.")
+    },
+    Secret {
+        leak: false,
+        shapes: &[Shape {
+            pattern: concat!(
+                r"(?:^|[^A-Za-z0-9_.-]|\\+[nrt])",
+                "((?:4[0-9]{3}|5[1-5][0-9]{2}|2[2-7][0-9]{2}|6(?:011|5[0-9]{2})|35[0-9]{2})(?:[ -]?[0-9]{4}){3}|",
+                "3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})",
+                r"(?:[^A-Za-z0-9_.-]|\.[^0-9]|\.?\z)",
+            ),
+            check: super::proof::is_card,
+        }],
+        masked: &["card 4111 1111 1111 1111"],
+        kept: &["id 4111111111111112 at 1764554400000000"],
+        ..row("card-number", "The number of a payment card (ISO 7812): its issuer and its check digit prove it.")
+    },
+    Secret {
+        leak: false,
+        masked: &["IBAN DE89 3704 0044 0532 0130 00"],
+        kept: &["DE88370400440532013000"],
+        ..row(name::IBAN, "The number of a bank account (ISO 13616): its length and its check digits prove it.")
     },
     Secret {
         leak: false,

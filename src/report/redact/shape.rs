@@ -1,15 +1,8 @@
-//! What a pattern of the table cannot say about a text that it found, and the one shape that is no pattern.
+//! What a pattern of the table cannot say about a text that it found.
+//!
+//! It does not search.
 
-use std::sync::LazyLock;
-
-use regex::bytes::Regex;
-
-use super::secrets::name;
 use super::words::{BEARER_PROSE, CHALLENGE_PARAMETERS, is_one_of};
-use super::{Found, Scan};
-
-static BEGIN_PRIVATE_KEY: LazyLock<Regex> =
-    LazyLock::new(|| super::regex(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}(?:-----)?"));
 
 /// The pattern says it all.
 pub(super) fn is_anything(_: &str) -> bool {
@@ -81,6 +74,31 @@ pub(super) fn is_long_value(word: &str) -> bool {
     word.len() >= 8 && is_glued_value(word) && !word.starts_with(['/', '.', '~'])
 }
 
+/// The value of `-p`, which is a port, a path or a name for most commands: with capitals and digits.
+pub(super) fn is_password_like(word: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
+    has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_digit)
+        && word.len() >= 8
+        && is_given(word)
+        && !word.contains(['/', '.', ':', '=', ','])
+}
+
+/// The path of a web hook: a part of it is opaque. Words between dashes and hooks of React are none.
+pub(super) fn is_hook(path: &str) -> bool {
+    let is_token = |part: &str| {
+        let dashed = part.contains(['-', '_']) && !part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        let letter = part.bytes().any(|byte| byte.is_ascii_alphabetic());
+        letter && super::value::is_opaque(part) && !part.starts_with("use") && (!dashed || is_mixed(part))
+    };
+    path.split(['/', '\\', '%']).any(|part| is_token(part.trim_start_matches("2F")))
+}
+
+/// The same where the text was cut inside it.
+pub(super) fn is_cut_hook(path: &str) -> bool {
+    path.split(['/', '\\']).next_back().is_some_and(|part| is_mixed(part) && !part.starts_with("use"))
+}
+
 /// A key that shows no service, with a digit or a capital: the keys of Anthropic are another kind.
 pub(super) fn is_key_without_name(text: &str) -> bool {
     is_telling(text) && !text.starts_with("ant-")
@@ -96,26 +114,4 @@ pub(super) fn is_address(text: &str) -> bool {
     let top = domain.rsplit('.').next().unwrap_or_default();
     let unit = ["service", "socket", "timer", "target", "mount", "py", "js", "ts", "json", "mjs", "cjs"].contains(&top);
     !unit && local != "git" && !local.trim_matches('.').is_empty() && first.bytes().any(|byte| !byte.is_ascii_digit())
-}
-
-impl Scan<'_> {
-    /// The body of a PEM private key: up to its end mark, else to the end of the string or text around it.
-    pub(super) fn private_keys(&mut self) {
-        let mut done = 0;
-        let mut last_end = None;
-        for begin in BEGIN_PRIVATE_KEY.find_iter(self.bytes) {
-            let rest = &self.text[begin.end()..];
-            let last = *last_end.get_or_insert_with(|| self.text.rfind("-----END").unwrap_or_default());
-            if begin.start() < done || rest.is_empty() {
-                continue;
-            }
-            let end = if last >= begin.end() { rest.find("-----END") } else { rest.find(['"', '\'', '`', '<']) };
-            done = end.map_or(self.text.len(), |end| begin.end() + end);
-            let body = self.text[begin.end()..done].trim_end_matches('\\');
-            if !super::is_masked(body) && !body.trim_matches(['\\', 'n', 'r', ' ', '\n', '\r']).is_empty() {
-                let (start, end) = (begin.end(), begin.end() + body.len());
-                self.found.push(Found { start, end, kind: name::PRIVATE_KEY, sure: true });
-            }
-        }
-    }
 }

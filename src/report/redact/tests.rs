@@ -328,6 +328,58 @@ fn masks_keep_key_scheme_and_prefix() {
     }
 }
 
+/// Passwords with blanks, keys in other languages, alphabets and spellings, commands, and addresses.
+#[test]
+fn masks_reach_as_far_as_the_secret() {
+    let rows = [
+        ("INFO server: password: correct horse battery", "INFO server: password: [redacted:password]"),
+        ("user: bob password: open sesame host: h1", "user: bob password: [redacted:password] host: h1"),
+        ("log: password: required for user bob", "log: password: required for user bob"),
+        ("password = correct horse battery", "password = [redacted:password]"),
+        (
+            "Server=h;User Id=u;Password=pa ss@wo:rd/x;Encrypt=true",
+            "Server=h;User Id=u;Password=[redacted:password];Encrypt=true",
+        ),
+        ("password=\"a \\\"quoted\\\" word\" n=1", "password=\"[redacted:password]\" n=1"),
+        (
+            "{\"a\":\"private_key: |\\n  Zq7x\\n  Kp29\\nn: 1\"}",
+            "{\"a\":\"private_key: |\\n  [redacted:private-key]\\nn: 1\"}",
+        ),
+        ("{\"a\":\"password: |\\n  sesame\",\"n\":1}", "{\"a\":\"password: |\\n  [redacted:password]\",\"n\":1}"),
+        (
+            "03:04 INFO pw: |\n03:05 INFO   open\n03:06 INFO   sesame\n03:07 INFO ready",
+            "03:04 INFO pw: |\n03:05 INFO   [redacted:password]\n03:06 INFO   [redacted:password]\n03:07 INFO ready",
+        ),
+        (
+            "{\"pw\":\"sesame\",\"hmac\":\"sesame\"}",
+            "{\"pw\":\"[redacted:password]\",\"hmac\":\"[redacted:signed-url]\"}",
+        ),
+        ("{\"sig\":\"SIGTERM\",\"signature\":\"f(x)\"}", "{\"sig\":\"SIGTERM\",\"signature\":\"f(x)\"}"),
+        ("SAMLResponse=sesame&RelayState=x", "SAMLResponse=[redacted:signed-url]&RelayState=x"),
+        ("{\"connect.sid\":\"s:abcdef\"}", "{\"connect.sid\":\"[redacted:session]\"}"),
+        ("{\"csrf\":\"sesame\"} csrf: disabled", "{\"csrf\":\"[redacted:token]\"} csrf: disabled"),
+        ("Passwort: geheim, senha=segredo", "Passwort: [redacted:password]"),
+        ("{\"contrase\\u00f1a\":\"secreto\"}", "{\"contrase\\u00f1a\":\"[redacted:password]\"}"),
+        ("contrase%C3%B1a=secreto&x=1", "contrase%C3%B1a=[redacted:password]&x=1"),
+        ("mot de passe : secret1", "mot de passe : [redacted:password]"),
+        ("ｐａｓｓｗｏｒｄ=sesame", "ｐａｓｓｗｏｒｄ=[redacted:password]"),
+        ("{\"pass\\u200bword\":\"sesame\"}", "{\"pass\\u200bword\":\"[redacted:password]\"}"),
+        ("net use Z: \\\\h\\s sesame /user:d\\u", "net use Z: \\\\h\\s [redacted:password] /user:d\\u"),
+        ("tool -p PASSWORD1 x", "tool -p [redacted:password] x"),
+        ("postgres://us:pa XX@h/db", "postgres://us:[redacted:url-password]@h/db"),
+        ("http://h:8080 mail to x@y, http://h:80/a b", "http://h:8080 mail to x@y, http://h:80/a b"),
+        (
+            "https://discord.com/api/webhooks/123456789012345678/abcDEF_ghijklmnop",
+            "https://discord.com/api/webhooks/123456789012345678/[redacted:web-hook]",
+        ),
+        ("/webhook/0098cb96-0463-42c6-b29f-0d32a252fbeb", "/webhook/[redacted:web-hook]"),
+    ];
+    for (text, masked) in rows {
+        assert_eq!(redact(text), masked);
+        assert_eq!(redact(masked), masked);
+    }
+}
+
 /// Lines as real software writes them: `mcp` Python SDK 1.x with rich and httpcore, curl, mitmproxy, OpenTelemetry,
 /// supergateway 3.x, nginx.
 #[test]
@@ -475,6 +527,28 @@ fn hostile_text_costs_no_quadratic_time() {
         "%61",
         "password for a ",
         "X-Api-Key:${X} ",
+        "seed ",
+        "seed a ",
+        "a,password\n",
+        "a,password\\n",
+        "DE89 3704 ",
+        "4111 1111 1111 1111 ",
+        "token='a'b",
+        "token='a'+'",
+        "net use \\\\a\\b ",
+        "-----BEGIN PRIVATE KEY-----\nMIIE\n",
+        "-----BEGIN PRIVATE KEY-----\"",
+        "://a:b c ",
+        "password: a ",
+        ";password=a ",
+        ";password=a%",
+        "password: |\n  a\n",
+        "password: |\\n  a\\n",
+        "/hooks/",
+        "cGFzc3dvcmQ=:",
+        "%E2%80%8B",
+        "\\u200b",
+        "é",
     ];
     let started = std::time::Instant::now();
     for piece in pieces {

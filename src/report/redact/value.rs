@@ -17,9 +17,11 @@ pub(super) struct Context<'k> {
     pub(super) value: Value,
     /// The key as written.
     pub(super) key: &'k str,
+    /// Where it stands.
+    pub(super) start: usize,
     /// A quote that opened just before the key and still holds the value: `-H 'Cookie: …'`.
     pub(super) around: Option<Quote>,
-    /// The key begins its line and a colon follows.
+    /// The key begins its line, and a colon or an equals sign between blanks follows.
     pub(super) line: bool,
     /// A separator stands between key and value.
     pub(super) separated: bool,
@@ -30,6 +32,9 @@ pub(super) struct Context<'k> {
     /// A sentence says what the key is.
     pub(super) prose: bool,
 }
+
+/// Words of a password that has blanks, behind its first.
+const PHRASE_WORDS: usize = 12;
 
 impl Scan<'_> {
     /// Masks the value that begins after the blanks at `at`.
@@ -55,7 +60,11 @@ impl Scan<'_> {
         let open = if prefixed { scan::quote_at(self.bytes, at + 1) } else { None };
         if let Some(open) = open.or_else(|| scan::quote_at(self.bytes, at)) {
             // A quoted value on the next line is still a value.
-            let doubtful = context.doubtful && !context.separated || context.value == Value::Opaque;
+            let doubtful = match context.value {
+                Value::Opaque => true,
+                Value::Signed => context.doubtful,
+                _ => context.doubtful && !context.separated,
+            };
             self.quoted(open, Context { doubtful, ..context });
             return;
         }
@@ -73,25 +82,6 @@ impl Scan<'_> {
                 None => self.plain(at, context),
             },
         }
-    }
-
-    /// A YAML block scalar: the lines below that are indented like the first. Tells whether there is one.
-    fn block(&mut self, at: usize, context: Context<'_>) -> bool {
-        let head = scan::run(self.bytes, at + 1, |byte| matches!(byte, b'-' | b'+' | b'0'..=b'9' | b' ' | b'\r'));
-        if self.bytes.get(head) != Some(&b'\n') {
-            return false;
-        }
-        let start = scan::run(self.bytes, head + 1, |byte| matches!(byte, b' ' | b'\t'));
-        let indent = self.bytes.get(head + 1..start).unwrap_or_default();
-        let mut end = scan::line_end(self.bytes, start);
-        while !indent.is_empty() && self.bytes.get(end + 1..).is_some_and(|line| line.starts_with(indent)) {
-            end = scan::line_end(self.bytes, end + 1);
-        }
-        if !indent.is_empty() && start >= self.plain_end {
-            self.consider(start, end, context, true);
-            self.plain_end = end;
-        }
-        true
     }
 
     /// The quote inside `Some("…")`, `SecretStr('…')`, `HeaderValue(b"…")`.
@@ -135,6 +125,7 @@ impl Scan<'_> {
             Value::Line if !context.prose => (at, self.rest_end(at, context.around)),
             _ if context.prose => (at, self.word_end(at)),
             Value::Phrase if context.line => (at, self.rest_end(at, context.around)),
+            Value::Phrase if context.separated => (at, self.phrase_end(at, context)),
             // Prose goes on behind a colon.
             Value::Id if !context.separated => {
                 let end = self.word_end(at);
@@ -156,6 +147,36 @@ impl Scan<'_> {
         } else if context.separated && is_placeholder(first) {
             self.beside_placeholder(start, word_end, context);
         }
+    }
+
+    /// The end of a value that may hold blanks: up to the semicolon in a connection string, and behind a colon the words
+    /// that begin nothing else.
+    fn phrase_end(&self, at: usize, context: Context<'_>) -> usize {
+        let mut end = self.word_end(at);
+        if is_placeholder(self.text.get(at..end).unwrap_or_default()) {
+            return end;
+        }
+        if !context.colon {
+            let before = self.bytes.get(..context.start).unwrap_or_default().trim_ascii_end();
+            if before.last() != Some(&b';') || self.bytes.get(end) != Some(&b' ') {
+                return end;
+            }
+            let rest = self.rest_end(at, context.around);
+            let stop = |from: usize| memchr::memchr(b';', self.bytes.get(from..rest)?).map(|stop| from + stop);
+            let glued = before.len() == context.start;
+            return stop(end).or(glued.then_some(rest)).map_or(end, |stop| stop.max(end));
+        }
+        for _ in 0..PHRASE_WORDS {
+            let next = scan::run(self.bytes, end, |byte| byte == b' ');
+            let word = self.bytes.get(next..self.word_end(next)).unwrap_or_default();
+            let begins = word.first().is_some_and(u8::is_ascii_alphanumeric);
+            let after = self.bytes.get(next + word.len());
+            if next == end || !begins || word.contains(&b'=') || word.contains(&b':') || after == Some(&b':') {
+                break;
+            }
+            end = next + word.len();
+        }
+        end
     }
 
     /// `X-Api-Key: ${KEY} real`: what stands beside a placeholder may be what was meant.

@@ -40,7 +40,7 @@ pub(super) static HARMLESS_VALUES: Words = LazyLock::new(|| {
     words(
         "\
     none|null|nil|undefined|true|false|redacted|masked|filtered|hidden|sensitive|string|required|optional|\
-    n/a",
+    n/a|sha1|sha256|sha512|hs256|hs512|hmac-sha256",
     )
 });
 

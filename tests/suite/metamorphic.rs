@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::worlds::{
     self,
     damage::Found,
-    truth::{Nanos, World},
+    truth::{Nanos, What, World},
 };
 
 /// The worlds of a test.
@@ -50,7 +50,7 @@ fn the_time_of_the_incident() {
     let later = |world: &mut World| {
         for fact in &mut world.facts {
             fact.at += LATER;
-            if let worlds::truth::What::GatewayAnswered { since, .. } = &mut fact.what {
+            if let What::GatewayAnswered { since, .. } | What::Returned { since, .. } = &mut fact.what {
                 *since += LATER;
             }
         }
@@ -60,7 +60,10 @@ fn the_time_of_the_incident() {
 
 #[test]
 fn the_ids_of_requests() {
-    let renumber = |world: &mut World| world.attempts.iter_mut().for_each(|attempt| attempt.id += 700);
+    let renumber = |world: &mut World| {
+        world.attempts.iter_mut().for_each(|attempt| attempt.id += 700);
+        world.dispatches.iter_mut().for_each(|dispatch| dispatch.id += 700);
+    };
     each_world(|seed| assert_eq!(changed(seed, renumber), unchanged(seed), "seed {seed}"));
 }
 

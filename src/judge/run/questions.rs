@@ -3,7 +3,7 @@
 use super::facts::RunFacts;
 use crate::{
     correlate::{AnswerKind, Basis, Contact, Mark, StrandEvent, StrandFact},
-    event::{PhaseEvent, RemarkKind, Witness},
+    event::{Direction, PhaseEvent, RemarkKind, Witness},
     judge::{
         Evidence, ReachVerdict, call,
         policy::{self, Assumption},
@@ -137,11 +137,18 @@ pub(super) fn initialized(facts: &RunFacts<'_>) -> Question {
     if let Some((_, mark)) = facts.spawn_failed {
         return Question::no("shows that the process could not be created", mark);
     }
-    match (facts.exited, facts.initialize) {
+    // Other requests are sent behind a handshake: where they are on record, what was before them is not.
+    let went_on = facts.calls().any(|call| {
+        call.direction == Direction::ToServer && !matches!(facts.case.name(call.method), "initialize" | "ping")
+    });
+    match (facts.exited.filter(|_| !went_on), facts.initialize) {
         (Some(exit), Some(call)) if call.answered.is_none() => {
             Question::no("shows that the process ended before it answered", exit.mark)
         }
-        (Some(exit), None) => Question::no("shows that the process ended before any handshake", exit.mark),
+        // Of a process whose start is not on record, the handshake may be missing as well.
+        (Some(exit), None) if start(facts, |_| true).is_some() => {
+            Question::no("shows that the process ended before any handshake", exit.mark)
+        }
         _ => Question::unknown(),
     }
 }
@@ -191,5 +198,29 @@ fn reach_of(facts: &RunFacts<'_>, outside_calls: &ReachVerdict, contacts: &[&Con
             Question { answer: Answer::No, basis: Basis::Witnessed, evidence, assumptions: Vec::new() }
         }
         _ => Question::unknown(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Answer;
+    use crate::judge::testing::judged;
+
+    fn initialized(lines: &[&str]) -> Answer {
+        let (_, verdicts) = judged(&[&(lines.join("\n") + "\n")]);
+        verdicts.runs[0].initialized.answer
+    }
+
+    #[test]
+    fn a_log_that_begins_in_the_middle_does_not_deny_the_handshake() {
+        let spawn = r#"{"ts":"2026-07-22T14:00:00.000Z","dir":"spawn","argv":["acme"],"pid":7}"#;
+        let asked = r#"{"ts":"2026-07-22T14:00:01.000Z","dir":"c2s","line":"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\"}}"}"#;
+        let call = r#"{"ts":"2026-07-22T14:00:02.000Z","dir":"c2s","line":"{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"pay\"}}"}"#;
+        let exit = r#"{"ts":"2026-07-22T14:00:09.000Z","dir":"exit","code":1}"#;
+        assert_eq!(initialized(&[spawn, asked, exit]), Answer::No);
+        assert_eq!(initialized(&[spawn, exit]), Answer::No);
+        for lines in [&[exit][..], &[call, exit], &[spawn, call, exit], &[spawn, asked, call, exit]] {
+            assert_eq!(initialized(lines), Answer::Unknown, "{lines:?}");
+        }
     }
 }

@@ -48,6 +48,10 @@ fn changed(seed: u64, change: impl Fn(&mut World)) -> Vec<String> {
 fn the_time_of_the_incident() {
     const LATER: Nanos = 27 * 3_600 * 1_000_000_000;
     let later = |world: &mut World| {
+        for life in &mut world.lives {
+            life.from += LATER;
+            life.dies = life.dies.map(|dies| dies + LATER);
+        }
         for fact in &mut world.facts {
             fact.at += LATER;
             if let What::GatewayAnswered { since, .. } | What::Returned { since, .. } = &mut fact.what {

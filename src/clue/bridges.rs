@@ -21,7 +21,7 @@ pub(super) static CLUE: Clue = Clue {
 `[supergateway] Child exited: code=…, signal=…`: the server process behind the bridge ended. `[Local→Remote] tools/call` (mcp-remote) \
 stands before the bridge sends: the client wrote it, the server may never have had it. `[Remote→Local] 7`: the answer to request 7 \
 reached the bridge, good or bad. `Failed to forward message to remote server` leaves open whether it arrived.
-## How it is recognised
+## How it is recognized
 By the bridge's prefix or arrows.
 ## What it is not
 `Received error (status N)` once under `http-first` is the normal fallback. A bridge that is told to stop is not a server that failed.

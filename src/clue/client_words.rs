@@ -17,7 +17,7 @@ pub(super) static CLUE: Clue = Clue {
 ## What it means
 `connected {\"name\":…} session X` and `connected protocol=… server=…`: the handshake is done, as the client says. \
 `tools: ['a', 'b']`: the answer to `tools/list` arrived. `call NAME attempt N failed: …`, with or without the attempt: the client gave up on an attempt; `… succeeded`: it got an answer.
-## How it is recognised
+## How it is recognized
 By these words at the beginning of a message.
 ## What it is not
 Evidence about the server: a failed call may have been executed.

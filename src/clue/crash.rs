@@ -22,7 +22,7 @@ counts. In an exception group the leaves count, never the headline `unhandled er
 contact got: `ConnectTimeout`, `ConnectError`, `ECONNREFUSED`, `ENOTFOUND` prove that nothing was sent; `ReadTimeout`, \
 `RemoteProtocolError`, `ECONNRESET` that something may have been; `HTTPStatusError` that an answer came. `Killed`, `OOMKilled`, \
 `Segmentation fault`: the process died with its calls in flight, their effect is unknown.
-## How it is recognised
+## How it is recognized
 By Python's, Rich's and Node's traceback shapes, Go and Rust panics, and fixed wordings behind an envelope.
 ## What it is not
 `fetch failed` without a cause, `TimeoutError` and `ConnectionError` alone decide nothing. `BrokenPipeError` follows a client that left: \

@@ -15,7 +15,7 @@ pub(super) static CLUE: Clue = Clue {
     doc: "\
 ## What it means
 Something wrote about a `tools/call`, or about a POST to a path, in a form that is not known here.
-## How it is recognised
+## How it is recognized
 The text `tools/call`, or `POST` followed by a URL or a path, in a line that no other clue reads.
 ## What it is not
 An event of a call. The line stays unexplained; that it names a request counts only where no call on record can be it.

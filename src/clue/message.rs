@@ -21,7 +21,7 @@ A line such as `[supergateway] Child → StreamableHttp: {\"jsonrpc\":\"2.0\",�
 `StreamableHttp → Child` (supergateway) and `[Local→Remote]` (mcp-remote) are printed before the bridge writes: the bridge had it, \
 the server not yet. `Child →` was written by the server. `Message from client` (Claude Desktop) is only queued. \
 `Received a response for an unknown message ID` (TypeScript SDK) is a late answer: the server did finish.
-## How it is recognised
+## How it is recognized
 By `\"jsonrpc\"` in a balanced JSON value behind an envelope with no open quote, or in the `message` of such a value. Words before it tell the direction.
 ## What it is not
 JSON inside a string of other JSON is what a tool returned or a model wrote: never a record.

@@ -156,7 +156,7 @@ pub(crate) mod tests {
     #[test]
     fn every_clue_is_documented() {
         for clue in CLUES {
-            for heading in ["## What it means", "## How it is recognised", "## What it is not", "## What to do"] {
+            for heading in ["## What it means", "## How it is recognized", "## What it is not", "## What to do"] {
                 assert!(clue.doc.contains(heading), "{}: {heading}", clue.name);
             }
             assert!(!clue.needles.is_empty(), "{}", clue.name);

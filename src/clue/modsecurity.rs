@@ -14,7 +14,7 @@ pub(super) static CLUE: Clue = Clue {
 ## What it means
 `ModSecurity: Access denied with code 403 (phase 4)`: ModSecurity 2.x or 3.x looked at the answer and replaced it. Phase 3 is \
 the answer's headers, phase 4 its body. Whoever answered behind it had executed the request.
-## How it is recognised
+## How it is recognized
 By `ModSecurity: ` and the phase in brackets.
 ## What it is not
 A denial in phase 1 or 2: there the request was looked at, and not forwarded.

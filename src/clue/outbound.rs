@@ -19,7 +19,7 @@ A client library inside the writing process contacted something. httpx `HTTP Req
 urllib3 `https://h:443 \"POST /p HTTP/1.1\" 201 512` prove an answer. `Starting new HTTPS connection` and undici `connecting to` \
 only announce. Go's `Post \"https://h/p\": dial tcp …: connection refused` proves that nothing was sent; `EOF`, `read tcp` and \
 `awaiting headers` prove nothing against it. urllib3 `Retrying (Retry(` is a retry that no caller sees.
-## How it is recognised
+## How it is recognized
 By the library's fixed wording and an address behind an envelope.
 ## What it is not
 Not every address is outside: the same httpx line of a client or bridge is the way to the MCP endpoint. \
@@ -236,7 +236,7 @@ pub(super) static PHASES: Clue = Clue {
 ## What it means
 httpcore (under httpx) and `curl -v` write one line a phase: the connection is tried, the request went out, the answer's head came. \
 `connect_tcp.failed` and curl's errors 6, 7 and 35 prove that nothing was sent.
-## How it is recognised
+## How it is recognized
 httpcore: `connect_tcp.started host='h' port=443`, `send_request_headers.complete`, \
 `receive_response_headers.complete return_value=(b'HTTP/1.1', 200, …)`. curl: `*   Trying ip:port...`, `> POST /p HTTP/1.1`, `< HTTP/1.1 200`.
 ## What it is not

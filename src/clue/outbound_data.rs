@@ -18,7 +18,7 @@ A tool or library inside the writing process contacted a database, broker, mail 
 `INSERT 0 1` (psql) and `queued as` (mail) prove an applied change; `canceling statement due to` and `[remote rejected]` a refused one; \
 `Could not connect to the endpoint URL` (botocore) and `connection to server at \"h\", port 5432 failed: Connection refused` that nothing was sent. \
 `server closed the connection unexpectedly` leaves the outcome open.
-## How it is recognised
+## How it is recognized
 By the fixed wordings of psql and libpq, redis-py, smtplib, paramiko, OpenSSH, git, botocore, gRPC, Playwright.
 ## What it is not
 A statement printed before it runs (SQLAlchemy echo) is an attempt, and `COMMIT` in it is printed before the commit is sent.

@@ -13,7 +13,7 @@ pub static PHASE_LINE: Clue = Clue {
     name: "phase-line",
     title: "Phase record as key=value",
     doc: "## What it means\n\nThe writer follows the phase-log practice and states that an event of a phase happened.\n\n\
-          ## How it is recognised\n\nA known key of the practice with an equals sign at the start of a word, and `event=` \
+          ## How it is recognized\n\nA known key of the practice with an equals sign at the start of a word, and `event=` \
           or `phase=` among them. Everything before the first known key belongs to the envelope. A line that is one pair \
           with `=true` is a piece of a record that spans lines.\n\n\
           ## What it is not\n\nOther key=value logging: `event=request_start` of a middleware is no event of the \

@@ -16,7 +16,7 @@ pub(super) static CLUE: Clue = Clue {
     doc: "\
 ## What it means
 The server (or a library inside it) printed to stdout, where only JSON-RPC messages may stand (stdio transport).
-## How it is recognised
+## How it is recognized
 A line `stdout: some text` (taps and test harnesses), or `[supergateway] Child non-JSON: some text`.
 ## What it is not
 By itself fatal: most clients drop the line. It breaks a session when it is glued to a message or stands where the \

@@ -20,7 +20,7 @@ pub(super) static CLUE: Clue = Clue {
 `Sending client message: jsonrpc='2.0' id=1 method='tools/call' params={…}` and `SSE message: jsonrpc='2.0' id=1 result={…}` \
 (logger `mcp.client.*`, 1.x prints `root=JSONRPCRequest(…)`) are whole messages: the first was handed to the transport, \
 the second arrived. `chunk: b'event: message\\r\\ndata: {…}'` (sse-starlette, server side) was written to the stream of the answer.
-## How it is recognised
+## How it is recognized
 By `jsonrpc='2.0'` or `chunk: b'` behind an envelope. Python literals are rewritten as JSON.
 ## What it is not
 `Sending` stands before the POST: it does not prove receipt. The message is marked thin: an object that does not print \

@@ -17,7 +17,7 @@ pub(super) static SERVER: Clue = Clue {
 Written by servers built on the Python SDK `mcp` 1.x (up to 1.29) and 2.x, and by FastMCP 2.x and 3.x. \
 `Processing request of type CallToolRequest` proves that the request was received, not that its handler ran; \
 `dropped result for 3: write stream closed` proves that the handler ran and its answer was lost.
-## How it is recognised
+## How it is recognized
 By fixed wordings behind an envelope, never inside quotes.
 ## What it is not
 SDK 2.x no longer writes the `Processing request` line: its absence proves nothing. A `ListToolsRequest` right after \
@@ -82,7 +82,7 @@ pub(super) static CLIENT: Clue = Clue {
 Written by clients built on the Python SDK `mcp` 1.x and 2.x. An SDK's own error says nothing about the server: \
 `Request 'tools/call' timed out` proves that the client stopped waiting, and nothing else. \
 `Received session ID` proves that the server answered.
-## How it is recognised
+## How it is recognized
 By fixed wordings behind an envelope, never inside quotes. A tool named in front (`call NAME attempt 1 failed:`) is taken.
 ## What it is not
 `Server returned an error response` stands for any HTTP status from 400 without a JSON-RPC body, a proxy's 502 \
@@ -138,7 +138,7 @@ pub(super) static AROUND: Clue = Clue {
 `Tool 'x' rejected arguments` and `Tool 'x' failed: 'Unknown tool: x'`: refused before the function ran. \
 `Response for 3 dropped - transport closed` (server 1.x): the answer was produced and lost. \
 `Request 'tools/call' timed out` (client 2.x): the client stopped waiting.
-## How it is recognised
+## How it is recognized
 By the fixed words on both sides of the name.
 ## What it is not
 `Tool 'x' failed` with another reason is a handler that raised a tool error: it may have had an effect before that.

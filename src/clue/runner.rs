@@ -17,7 +17,7 @@ pub(super) static CLUE: Clue = Clue {
 The first process is a wrapper: npx, npm, uv, uvx, pip, docker or a shell. While it downloads, no server runs: the client's \
 time for the handshake is running already. `npm error code E404`, `No solution found`, `executable file not found in $PATH` \
 and `command not found` mean that the server was never started.
-## How it is recognised
+## How it is recognized
 By the fixed beginnings of these tools' lines.
 ## What it is not
 The wrapper's start and exit are not the server's. `npm warn` is chatter. A shell inside a tool may print the same words.

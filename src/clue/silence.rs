@@ -18,7 +18,7 @@ The log lacks records. `imuxsock lost 234 messages from pid 7 due to rate-limiti
 from acme.service` and `Missed 12 kernel messages` (systemd-journald), `5 callbacks suppressed` (kernel), `12 messages dropped`, \
 `dropped 12 records` and their like: what was dropped may have been an attempt. `Log level changed from INFO to WARNING`, \
 `Setting log level to ERROR`: from here on records below that level are missing.
-## How it is recognised
+## How it is recognized
 By a number beside the word for records and one for losing them; by the words \"log level\", \"loglevel\" or \"logging level\" \
 with \"to\" and the name of a level. A level is raised where it is higher than the one before or, where that is not told, at \
 least a warning; it is lowered where it is lower than the one before or, where that is not told, the lowest.

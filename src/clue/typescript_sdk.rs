@@ -20,7 +20,7 @@ pub(super) static CLUE: Clue = Clue {
 An SDK's own error says nothing about the server. `MCP error -32001: Request timed out` and `-32000: Connection closed` were made \
 by the client: the request had been written, its fate is unknown. `Not connected`: it was not sent. \
 `spawn X ENOENT`: no process was created. `No connection established for request ID` (server side): the answer was produced and lost.
-## How it is recognised
+## How it is recognized
 By fixed wordings behind an envelope, never inside quotes. `-32001` with any other text than a timeout is an abort of the caller; \
 with `Session not found` it came from the server.
 ## What it is not

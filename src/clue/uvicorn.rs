@@ -17,7 +17,7 @@ pub(super) static CLUE: Clue = Clue {
 `127.0.0.1:5000 - \"POST /mcp HTTP/1.1\" 200 OK` (uvicorn): the answer started; with an event stream the result may never \
 have followed. 202 is acceptance, not a result. A 4xx on POST was refused before dispatch. \
 `Started server process [N]` gives the process. `WORKER TIMEOUT (pid:N)` (gunicorn): the worker is killed while it works.
-## How it is recognised
+## How it is recognized
 By an address, a dash and a quoted request line; by fixed wordings for the rest.
 ## What it is not
 Evidence of the outside: the line is about requests to this server. It has no session id and no time of its own.

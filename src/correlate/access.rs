@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Basis, Contact, ContactKind, Correlator, Mark, NONE, reach, traces::Context};
+use super::{Basis, Contact, ContactKind, Correlator, Mark, NONE, RpcId, reach, traces::Context};
 use crate::{
     event::{Access, Event, Pairs, ReachSource, ReachStage, Upstream, Witness},
     symbol::Symbol,
@@ -183,6 +183,7 @@ impl Correlator {
             local,
             retries: false,
             action: None,
+            named: RpcId::Unknown,
             phase: None,
             pairs: row.pairs,
             idempotency_key: 0,

@@ -76,7 +76,8 @@ impl Correlator {
         }
         if !no_id && let Some(call) = self.latest(strand, sender, id) {
             let late = self.gave_up(call);
-            self.sight(call, if late { Seen::LateAnswer } else { Seen::OtherAnswer }, witness, mark, 0);
+            let number = self.classify(call, answer, false).kind.number();
+            self.sight(call, if late { Seen::LateAnswer } else { Seen::OtherAnswer }, witness, mark, number);
             return;
         }
         if !self.may_have_been_asked(strand, id)
@@ -136,7 +137,7 @@ impl Correlator {
             }
         }
         if late {
-            self.sight(call, Seen::LateAnswer, witness, mark, i32::from(facts.kind == AnswerKind::Result));
+            self.sight(call, Seen::LateAnswer, witness, mark, facts.kind.number());
             return;
         }
         let slot = &mut self.case.calls[call as usize];

@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    AnswerKind, Basis, Contact, ContactKind, Correlator, Mark, NONE, Seen, StrandFact,
+    AnswerKind, Basis, Contact, ContactKind, Correlator, Mark, NONE, RpcId, Seen, StrandFact,
     effectful::Effectful,
     opened::Was,
     repeats::{Repeats, RunRepeats},
@@ -149,6 +149,10 @@ impl Correlator {
         for index in contacts {
             let contact = self.case.contacts[*index as usize];
             let inferred = contact.call != NONE && contact.bound == Basis::Inferred;
+            if inferred && !self.traces.allow(&contact, contact.call) {
+                self.unbind(*index);
+                continue;
+            }
             let Some(at) = self.case.placed(contact.attempt).filter(|_| inferred) else { continue };
             let calls = calls.get_or_insert_with(|| Effectful::of(self, run));
             let open = calls.on_clock(self, contact.attempt.origin.source).open_at(at.0, 0);
@@ -158,11 +162,15 @@ impl Correlator {
                 call != contact.call && seen.iter().all(|row| row.mark.origin.source != source)
             };
             if open.into_iter().flatten().any(unseen) {
-                let slot = &mut self.case.contacts[*index as usize];
-                slot.call = NONE;
-                slot.bound = Basis::Absent;
+                self.unbind(*index);
             }
         }
+    }
+
+    /// Gives a contact to no call.
+    fn unbind(&mut self, index: u32) {
+        let slot = &mut self.case.contacts[index as usize];
+        (slot.call, slot.bound) = (NONE, Basis::Absent);
     }
 
     /// "No call was open in its log" means something only if that log records calls, or there are none.
@@ -195,7 +203,7 @@ impl Correlator {
                     && !calls.may_be_a_harmless_ones(self, &contact)
             }),
         };
-        let chosen = chosen.filter(|call| self.traces.allow(&contact, *call));
+        let chosen = chosen.filter(|call| self.traces.allow(&contact, *call) && self.may_be_named(&contact, *call));
         let slot = &mut self.case.contacts[index as usize];
         if let Some(call) = chosen {
             slot.call = call;
@@ -203,6 +211,13 @@ impl Correlator {
         } else {
             slot.outside = elsewhere;
         }
+    }
+
+    /// Whether the request that a contact's writer names may be this call.
+    fn may_be_named(&self, contact: &Contact, call: u32) -> bool {
+        let id = self.case.calls[call as usize].id;
+        let unknown = contact.named == RpcId::Unknown || id == RpcId::Unknown;
+        unknown || id == contact.named || self.other_spelling(id) == Some(contact.named)
     }
 
     /// The only one of several calls whose arguments the body of a contact repeats that may have made it. Whoever was
@@ -325,4 +340,35 @@ impl Correlator {
 
 fn of_one_source(marks: &[Mark]) -> bool {
     marks.windows(2).all(|pair| pair[0].origin.source == pair[1].origin.source)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{correlate::NONE, judge::testing::judged};
+
+    const HEAD: &str = r#"{"run_id":"r","server_name":"acme","phase":"execution","at":"2026-07-22T14:00:0"#;
+
+    /// A log with a request that stays open, and a contact with these members.
+    fn bound(of_request: &str, of_contact: &str) -> bool {
+        let log = format!(
+            "{HEAD}1.000Z\",\"event\":\"tool_call_received\",\"request_id\":3,\"tool\":\"pay\"{of_request}}}\n{HEAD}2.000Z\",\"event\":\"external_attempt\",\"host\":\"h\",\"method\":\"POST\"{of_contact}}}\n"
+        );
+        judged(&[&log]).0.contacts[0].call != NONE
+    }
+
+    #[test]
+    fn a_contact_that_names_another_request_is_not_given_to_the_only_open_one() {
+        assert!(bound("", ""));
+        assert!(bound("", r#","request_id":3"#));
+        assert!(!bound("", r#","request_id":4"#));
+    }
+
+    #[test]
+    fn a_contact_of_another_trace_is_not_given_to_the_only_open_one() {
+        let trace = |number: u8| format!(",\"trace_id\":\"{number:032x}\"");
+        assert!(bound(&trace(1), &trace(1)));
+        assert!(bound("", &trace(2)));
+        assert!(bound(&trace(1), ""));
+        assert!(!bound(&trace(1), &trace(2)));
+    }
 }

@@ -154,6 +154,8 @@ pub const NONE: u32 = u32::MAX;
 
 /// The number of a [`Seen::HandlerDone`] row that says that the handler raised.
 pub const RAISED: i32 = 1;
+/// The number of a row of an answer that was no result.
+pub const NO_RESULT: i32 = -1;
 
 /// What the answer that decides was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -185,6 +187,17 @@ pub enum AnswerKind {
     NotCaptured,
     /// Nothing was sent: refused, DNS, TLS.
     NotSent,
+}
+
+impl AnswerKind {
+    /// The number of a row that shows such an answer: 1 for a result, 0 where its content is not known.
+    pub(super) fn number(self) -> i32 {
+        match self {
+            Self::Result => 1,
+            Self::None | Self::NotCaptured => 0,
+            _ => NO_RESULT,
+        }
+    }
 }
 
 /// Who wrote the failing answer.
@@ -395,6 +408,8 @@ pub struct Contact {
     pub retries: bool,
     /// Joins attempt and result.
     pub action: Option<Symbol>,
+    /// The id of the request that its writer names.
+    pub named: RpcId,
     /// Phase that its writer states.
     pub phase: Option<Phase>,
     /// Sketch of a body.

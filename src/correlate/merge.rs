@@ -138,13 +138,40 @@ impl Correlator {
         let call = &self.case.calls[view as usize];
         let ids = [Some(call.id), self.other_spelling(call.id)];
         let mut candidates = ground.candidates((call.direction, call.method), ids, source);
-        candidates.retain(|other| self.same_call(view, *other));
+        candidates.retain(|other| self.may_be_views_of_one(view, *other));
         match candidates[..] {
             [] => Link::None,
-            [only] if self.within(view, only) != Some(false) => Link::One(only),
+            [only] if self.within(view, only) != Some(false) => {
+                if self.has_rival(view, views, only) {
+                    Link::Contested(candidates)
+                } else {
+                    Link::One(only)
+                }
+            }
             [_] => Link::None,
             _ => self.choose(view, views, candidates),
         }
+    }
+
+    /// Whether two views may be of one request, by what both recorded. Gateways may begin a trace of their own: an id that
+    /// both recorded outweighs that.
+    fn may_be_views_of_one(&self, a: u32, b: u32) -> bool {
+        let nameless = |call: u32| self.case.calls[call as usize].id == RpcId::Unknown;
+        self.same_call(a, b)
+            && !self.traces.are_two(a, b)
+            && !((nameless(a) || nameless(b)) && self.traces.are_apart(a, b))
+    }
+
+    /// Whether another view of the same source, which names no request either, may be of the call as well.
+    fn has_rival(&self, view: u32, views: &[u32], call: u32) -> bool {
+        self.case.calls[view as usize].id == RpcId::Unknown
+            && views.iter().any(|other| {
+                let nameless = self.case.calls[*other as usize].id == RpcId::Unknown;
+                *other != view
+                    && nameless
+                    && self.may_be_views_of_one(*other, call)
+                    && self.within(*other, call) != Some(false)
+            })
     }
 
     /// One of several candidates: by containment in time, else by order where the counts agree and no two overlap.
@@ -154,7 +181,12 @@ impl Correlator {
         if let [only] = inside[..] {
             return Link::One(only);
         }
-        let alike: Vec<u32> = views.iter().copied().filter(|other| self.same_call(view, *other)).collect();
+        let mut alike: Vec<u32> = views.iter().copied().filter(|other| self.same_call(view, *other)).collect();
+        // Spans stand in the order in which they ended.
+        let begun = |view: &u32| self.case.calls[*view as usize].asked.and_then(|mark| mark.at);
+        if self.case.calls[view as usize].thin && alike.iter().all(|view| begun(view).is_some()) {
+            alike.sort_by_key(begun);
+        }
         let mut ordered = candidates.clone();
         ordered.sort_by_key(|call| self.case.place(&self.case.calls[*call as usize]).origin);
         let apart = ordered.windows(2).all(|pair| self.before(pair[0], pair[1]));
@@ -224,6 +256,7 @@ impl Correlator {
 
     /// Adds what a view saw to its call.
     fn absorb(&mut self, call: u32, view: u32) {
+        self.traces.absorb(call, view);
         let other = self.case.calls[view as usize];
         if let Some(mark) = other.asked {
             self.sight(call, other.asked_as, other.witness, mark, 0);
@@ -273,8 +306,7 @@ impl Correlator {
         let differs = known && !unknown && !silent && self.differing(&target, other);
         // Only the server's own record tells what the server did behind an answer of another party.
         let seen = if differs && other.witness != Witness::Server { Seen::OtherAnswer } else { other.answered_as };
-        let number = i32::from(other.answer.kind == AnswerKind::Result);
-        self.sight(call, seen, other.witness, mark, number);
+        self.sight(call, seen, other.witness, mark, other.answer.kind.number());
         let slot = &mut self.case.calls[call as usize].answer;
         if slot.wording == crate::event::Wording::Other && slot.kind == other.answer.kind {
             slot.wording = other.answer.wording;
@@ -396,4 +428,70 @@ fn fill(call: &mut Call, other: &Call) {
     call.contested |= other.contested;
     call.stirred |= other.stirred;
     call.joined = Basis::Corroborated;
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::testing::judged;
+
+    const ASKED: &str = r#"{"ts":"2026-07-22T14:00:01.000Z","server":"acme","direction":"in","message":{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"pay","arguments":{"amount":5}}}}
+"#;
+
+    /// A span of a call that names no request, from a second of the same minute on.
+    fn span(kind: u8, number: u32, from: u32, until: u32) -> String {
+        let nanos = |second: u32| format!("{}000000000", 1_784_728_800 + second);
+        format!(
+            r#"{{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"service.name","value":{{"stringValue":"acme"}}}}]}},"scopeSpans":[{{"spans":[{{"traceId":"{number:032x}","spanId":"{number:016x}","name":"tools/call pay","kind":{kind},"startTimeUnixNano":"{}","endTimeUnixNano":"{}","attributes":[{{"key":"mcp.method.name","value":{{"stringValue":"tools/call"}}}}],"status":{{}}}}]}}]}}]}}"#,
+            nanos(from),
+            nanos(until)
+        ) + "\n"
+    }
+
+    #[test]
+    fn two_spans_of_one_source_are_not_both_of_one_request() {
+        let (case, _) = judged(&[ASKED, &span(2, 7, 2, 3)]);
+        assert_eq!((case.calls.len(), case.calls[0].contested), (1, false));
+        let (case, _) = judged(&[ASKED, &(span(2, 7, 2, 3) + &span(2, 8, 4, 5))]);
+        assert!(case.calls[0].contested);
+    }
+
+    #[test]
+    fn spans_of_one_side_are_two_requests() {
+        let (case, _) = judged(&[&span(3, 7, 2, 3), &span(3, 7, 2, 3)]);
+        assert_eq!(case.calls.len(), 1);
+        let (case, _) = judged(&[&span(3, 7, 2, 3), &span(3, 8, 2, 3)]);
+        assert_eq!(case.calls.len(), 2);
+    }
+
+    #[test]
+    fn a_request_that_names_its_span_was_not_sent_in_another_trace() {
+        let in_span = |number: u32| {
+            let meta = format!(r#","_meta":{{"traceparent":"00-{number:032x}-{number:016x}-01"}}"#);
+            ASKED.replace(r#"{"amount":5}"#, &format!(r#"{{"amount":5}}{meta}"#))
+        };
+        assert_eq!(judged(&[&in_span(7), &span(3, 7, 2, 3)]).0.calls.len(), 1);
+        assert_eq!(judged(&[&in_span(9), &span(3, 7, 2, 3)]).0.calls.len(), 2);
+    }
+
+    #[test]
+    fn spans_are_taken_in_the_order_in_which_they_began() {
+        let asked = |second: u32, id: u32| {
+            ASKED.replace("00:01.000", &format!("00:{second:02}.000")).replace(r#""id":3"#, &format!(r#""id":{id}"#))
+        };
+        let refused = r#"{"ts":"2026-07-22T14:00:02.000Z","server":"acme","direction":"out","message":{"jsonrpc":"2.0","id":3,"error":{"code":-32001,"message":"Request timed out"}}}
+"#;
+        let trace = asked(1, 3) + refused + &asked(4, 4);
+        let (case, _) = judged(&[&trace, &(span(2, 8, 5, 6) + &span(2, 7, 2, 30))]);
+        let records: Vec<Vec<u32>> = case
+            .calls
+            .iter()
+            .map(|call| {
+                let rows = case.seen(call);
+                let of_spans = rows.iter().filter(|row| row.mark.origin.source.0 == 1);
+                of_spans.map(|row| row.mark.origin.record.get()).collect()
+            })
+            .collect();
+        assert!(records[0].iter().all(|record| *record == 2) && !records[0].is_empty(), "{records:?}");
+        assert!(records[1].iter().all(|record| *record == 1) && !records[1].is_empty(), "{records:?}");
+    }
 }

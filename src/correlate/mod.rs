@@ -53,8 +53,9 @@ pub use breaks::{Break, Breaks, Why};
 pub use case::{Anywhere, Case};
 pub use clocks::{Clocks, Offset};
 pub use facts::{
-    AnswerFacts, AnswerKind, Author, Basis, Call, Contact, ContactKind, HttpFacts, Key, Mark, NONE, Operation, RAISED,
-    RpcId, Run, Seen, Sighting, SourceFacts, Strand, StrandEvent, StrandFact, ToolFacts, ToolsFacts, Transport,
+    AnswerFacts, AnswerKind, Author, Basis, Call, Contact, ContactKind, HttpFacts, Key, Mark, NO_RESULT, NONE,
+    Operation, RAISED, RpcId, Run, Seen, Sighting, SourceFacts, Strand, StrandEvent, StrandFact, ToolFacts, ToolsFacts,
+    Transport,
 };
 
 pub use keys::{DeclaredKeys, KeyPaths};

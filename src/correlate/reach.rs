@@ -1,7 +1,7 @@
 //! Contacts with the outside while a source is read: attempts wait for their results, and are bound to a call by the
 //! keys they carry or because that call alone was open in the very log that recorded them.
 
-use super::{Basis, Contact, ContactKind, Correlator, Key, Mark, NONE};
+use super::{Basis, Contact, ContactKind, Correlator, Key, Mark, NONE, RpcId};
 use crate::{
     event::{Direction, Event, Reach, ReachSource, ReachStage, Witness},
     symbol::Symbol,
@@ -54,6 +54,7 @@ impl Correlator {
         let witness = self.contact_witness(event, reach);
         let bound = self.contact_call(strand, event, reach);
         let target = self.case.symbols.intern(if reach.target.is_empty() { "unknown" } else { reach.target });
+        let named = reach.call.id.map_or(RpcId::Unknown, |id| self.rpc_id(id));
         let index = u32::try_from(self.case.contacts.len()).expect("fewer than 2^32 contacts");
         let contact = Contact {
             attempt: mark,
@@ -72,6 +73,7 @@ impl Correlator {
             local: is_local(reach.target),
             retries: reach.retries,
             action: self.intern(reach.action),
+            named,
             phase: reach.phase,
             pairs: reach.pairs,
             idempotency_key: reach.idempotency_key.map_or(0, |digest| Key::from(digest).0[0] | 1),

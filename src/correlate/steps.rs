@@ -132,7 +132,7 @@ impl Correlator {
         let facts = &mut self.case.calls[call as usize];
         if facts.answered.is_some() || gave_up {
             let seen = if gave_up { Seen::LateAnswer } else { seen };
-            self.sight(call, seen, witness, mark, i32::from(answer.kind == AnswerKind::Result));
+            self.sight(call, seen, witness, mark, answer.kind.number());
             return;
         }
         facts.answered = Some(mark);

@@ -40,10 +40,31 @@ impl Context {
 pub(super) struct Contexts {
     /// By context once all sources were read.
     rows: Vec<(Context, u32)>,
+    /// The spans that calls were told by.
+    spans: FxHashMap<u32, Vec<OwnSpan>>,
+    /// The traces of the spans that calls were sent in.
+    sent_in: FxHashMap<u32, Vec<Key>>,
+    /// Calls, and the sources that give them a trace.
+    told: FxHashSet<(u32, usize)>,
     /// The traces of records that tell of contacts.
     contacts: FxHashMap<Origin, Key>,
     set_of: FxHashMap<u32, u32>,
     sets: Vec<Set>,
+}
+
+/// A span of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OwnSpan {
+    role: SpanRole,
+    span: u64,
+    parent: u64,
+}
+
+impl OwnSpan {
+    /// One side makes one span of a request, or several inside of each other.
+    fn excludes(self, other: Self) -> bool {
+        self.role == other.role && self.span != other.span && self.parent != other.span && other.parent != self.span
+    }
 }
 
 /// Views that may be of one request.
@@ -71,6 +92,31 @@ impl Contexts {
         self.sets.iter().filter(|set| set.sure).map(|set| &set.calls[..])
     }
 
+    /// Whether two calls were told by spans of one side that are two requests.
+    pub(super) fn are_two(&self, a: u32, b: u32) -> bool {
+        let of = |call: u32| self.spans.get(&call).map_or(&[][..], Vec::as_slice);
+        let (one, two) = (of(a), of(b));
+        one.iter().any(|one| two.iter().any(|two| one.excludes(*two)))
+    }
+
+    /// Whether two calls name the spans that they were sent in, and these are of different traces.
+    pub(super) fn are_apart(&self, a: u32, b: u32) -> bool {
+        match (self.sent_in.get(&a), self.sent_in.get(&b)) {
+            (Some(one), Some(two)) => one.iter().all(|trace| !two.contains(trace)),
+            _ => false,
+        }
+    }
+
+    /// Notes that a view is of a call.
+    pub(super) fn absorb(&mut self, call: u32, view: u32) {
+        if let Some(spans) = self.spans.remove(&view) {
+            self.spans.entry(call).or_default().extend(spans);
+        }
+        if let Some(traces) = self.sent_in.remove(&view) {
+            self.sent_in.entry(call).or_default().extend(traces);
+        }
+    }
+
     /// Follows views into the calls that they have become.
     pub(super) fn follow(&mut self, target: impl Fn(u32) -> u32) {
         for (_, call) in &mut self.rows {
@@ -79,6 +125,7 @@ impl Contexts {
         self.rows.retain(|(_, call)| *call != NONE);
         self.rows.sort_unstable();
         self.rows.dedup();
+        self.told = self.told.iter().map(|(call, source)| (target(*call), *source)).collect();
         (self.set_of, self.sets) = Default::default();
     }
 
@@ -88,11 +135,15 @@ impl Contexts {
         self.rows[from..].iter().take_while(move |(context, _)| context.trace == trace).map(|(_, call)| *call)
     }
 
-    /// Whether a contact may be of a call: its trace is unknown to all calls, or known to this one.
+    /// Whether a contact may be of a call: its trace is known to this one, or unknown to all. A log that gives both a
+    /// trace gives them the same one, if they belong together.
     pub(super) fn allow(&self, contact: &Contact, call: u32) -> bool {
         let Some(trace) = self.contacts.get(&contact.attempt.origin) else { return true };
         let mut calls = self.of_trace(*trace).peekable();
-        calls.peek().is_none() || calls.any(|other| other == call)
+        match calls.peek() {
+            None => !self.told.contains(&(call, super::source_index(contact.attempt.origin))),
+            Some(_) => calls.any(|other| other == call),
+        }
     }
 
     /// The only call with each context that names a span; [`NONE`] where there are several.
@@ -115,6 +166,8 @@ impl Correlator {
 
     /// Notes the context of a span: a client's request names the client's span, which a server's has for its parent.
     pub(super) fn note_span(&mut self, call: u32, trace: Option<&str>, span: &Span<'_>) {
+        let own = OwnSpan { role: span.role, span: span.span, parent: span.parent };
+        self.traces.spans.entry(call).or_default().push(own);
         if let Some(context) = Context::of(trace) {
             let span = if span.role == SpanRole::Client { span.span } else { span.parent };
             self.traces.rows.push((Context { span, ..context }, call));
@@ -136,6 +189,11 @@ impl Correlator {
         }
         rows.sort_unstable();
         rows.dedup();
+        let source = |call: u32| super::source_index(self.case.place(&self.case.calls[call as usize]).origin);
+        self.traces.told = rows.iter().map(|(_, call)| (*call, source(*call))).collect();
+        for (context, call) in rows.iter().filter(|(context, _)| context.names_a_span()) {
+            self.traces.sent_in.entry(*call).or_default().push(context.trace);
+        }
         let mut joined = Components::of(self.case.calls.len());
         for trace in rows.chunk_by(|a, b| a.0.trace == b.0.trace) {
             for span in trace.chunk_by(|a, b| a.0 == b.0) {

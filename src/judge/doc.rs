@@ -5,7 +5,7 @@
 pub struct Doc {
     /// What it means.
     pub means: &'static str,
-    /// How it is recognised.
+    /// How it is recognized.
     pub recognized: &'static str,
     /// What it is not.
     pub is_not: &'static str,
@@ -17,7 +17,7 @@ impl Doc {
     /// As Markdown with its four headings.
     pub fn markdown(&self) -> String {
         format!(
-            "### What it means\n\n{}\n\n### How it is recognised\n\n{}\n\n### What it is not\n\n{}\n\n### What to do\n\n{}\n",
+            "### What it means\n\n{}\n\n### How it is recognized\n\n{}\n\n### What it is not\n\n{}\n\n### What to do\n\n{}\n",
             self.means, self.recognized, self.is_not, self.to_do
         )
     }

@@ -218,7 +218,12 @@ fn the_terminal_form_says_what_to_do_first() {
     let never = text.find("Never press retry on these:").expect("never");
     assert!(text[never..].lines().nth(1).is_some_and(|line| line.contains("pay (c4)")), "{text}");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("run-1x (invoice-server, stdio): started, initialized, 2 tools; left open at external_attempt_no_result"), "{flat}");
+    assert!(
+        flat.contains(
+            "run-1x (invoice-server, stdio): started, initialized, 2 tools; left open at external_attempt_no_result"
+        ),
+        "{flat}"
+    );
     assert!(flat.contains("2 of 4 calls did not end well"), "{flat}");
     assert!(flat.contains("reached outside: yes, 1 contact with https://api.example.test"), "{flat}");
     assert!(flat.contains("logs/source-0.log:5 {\"run_id\":"), "{flat}");

@@ -269,7 +269,7 @@ fn every_table_documents_itself() {
     for line in stdout(&folder, &["rules"]).lines() {
         let id = line.split_whitespace().next().unwrap();
         let text = stdout(&folder, &["explain", id]);
-        for heading in ["What it means", "How it is recognised", "What it is not", "What to do"] {
+        for heading in ["What it means", "How it is recognized", "What it is not", "What to do"] {
             assert!(text.contains(heading), "{id}: {heading}");
         }
     }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::worlds::{
     self,
     damage::Found,
-    truth::{Nanos, World},
+    truth::{Nanos, What, World},
 };
 
 /// The worlds of a test.
@@ -48,9 +48,13 @@ fn changed(seed: u64, change: impl Fn(&mut World)) -> Vec<String> {
 fn the_time_of_the_incident() {
     const LATER: Nanos = 27 * 3_600 * 1_000_000_000;
     let later = |world: &mut World| {
+        for life in &mut world.lives {
+            life.from += LATER;
+            life.dies = life.dies.map(|dies| dies + LATER);
+        }
         for fact in &mut world.facts {
             fact.at += LATER;
-            if let worlds::truth::What::GatewayAnswered { since, .. } = &mut fact.what {
+            if let What::GatewayAnswered { since, .. } | What::Returned { since, .. } = &mut fact.what {
                 *since += LATER;
             }
         }
@@ -60,7 +64,10 @@ fn the_time_of_the_incident() {
 
 #[test]
 fn the_ids_of_requests() {
-    let renumber = |world: &mut World| world.attempts.iter_mut().for_each(|attempt| attempt.id += 700);
+    let renumber = |world: &mut World| {
+        world.attempts.iter_mut().for_each(|attempt| attempt.id += 700);
+        world.dispatches.iter_mut().for_each(|dispatch| dispatch.id += 700);
+    };
     each_world(|seed| assert_eq!(changed(seed, renumber), unchanged(seed), "seed {seed}"));
 }
 

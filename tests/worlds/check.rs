@@ -6,7 +6,7 @@ use mcp_postmortem::{
     analyze::Analysis,
     correlate::{Mark, Seen},
     event::{Direction, PhaseEvent},
-    judge::{Answer as Reached, CallVerdict, Caution, Outcome, Truth},
+    judge::{Answer as Reached, CallVerdict, Caution, Helps, Outcome, Truth},
 };
 
 use super::{
@@ -31,6 +31,7 @@ pub(crate) fn violations(world: &World, found: &[Found], analysis: &Analysis) ->
         check.call(*index, verdict, &mut |kind, detail| violations.push(Violation { kind, detail }));
     }
     check.operations(&mut |kind, detail| violations.push(Violation { kind, detail }));
+    check.runs(&mut |kind, detail| violations.push(Violation { kind, detail }));
     violations
 }
 
@@ -49,7 +50,7 @@ pub(super) struct Check<'w> {
     pub(super) survived: BTreeSet<(usize, String)>,
 }
 
-type Tell<'t> = dyn FnMut(&'static str, String) + 't;
+pub(super) type Tell<'t> = dyn FnMut(&'static str, String) + 't;
 
 impl<'w> Check<'w> {
     pub(super) fn new(world: &'w World, found: &'w [Found], analysis: &'w Analysis) -> Self {
@@ -57,11 +58,19 @@ impl<'w> Check<'w> {
     }
 
     /// What a place of the report is about, in truth.
-    fn about(&self, mark: Mark) -> Option<(usize, Shows)> {
+    pub(super) fn about(&self, mark: Mark) -> Option<(usize, Shows)> {
         let path = &self.analysis.sources[mark.origin.source.0 as usize].path;
         let file = self.found.iter().find(|file| path.ends_with(&file.name))?;
         let at = usize::try_from(mark.origin.offset).ok()?;
         file.spans.iter().find(|(span, _)| span.contains(&at)).and_then(|(_, about)| *about)
+    }
+
+    /// Whether a place is in a record that was not torn.
+    pub(super) fn is_of_a_record(&self, mark: Mark) -> bool {
+        let path = &self.analysis.sources[mark.origin.source.0 as usize].path;
+        let file = self.found.iter().find(|file| path.ends_with(&file.name));
+        let at = usize::try_from(mark.origin.offset).unwrap_or(usize::MAX);
+        file.is_some_and(|file| file.spans.iter().any(|(span, _)| span.contains(&at)))
     }
 
     /// Whether a record is left that shows that there was an attempt, whatever became of it.
@@ -110,7 +119,7 @@ impl<'w> Check<'w> {
     }
 
     /// Whether records were given to a call of which nobody can know that they are another's.
-    fn has_strangers(&self, index: u32) -> bool {
+    pub(super) fn has_strangers(&self, index: u32) -> bool {
         let parts = self.parts(index);
         let own = parts.first().map(|(attempt, _)| *attempt);
         let contacts = self.analysis.case.contacts_of(index);
@@ -155,6 +164,7 @@ impl<'w> Check<'w> {
         if self.has_strangers(index) {
             return;
         }
+        self.done(attempt, verdict, tell);
         self.reach(attempt, verdict, tell);
         self.milestones(attempt, verdict, tell);
         self.outcome(attempt, verdict, tell);
@@ -182,6 +192,22 @@ impl<'w> Check<'w> {
             if effects > 0 && self.is_on_record(other) {
                 tell("safe", format!("{} says safe, and attempt {other} had {effects} effects", verdict.retry.rule));
             }
+        }
+    }
+
+    /// What is done already was done by an attempt with equal arguments.
+    fn done(&self, attempt: usize, verdict: &CallVerdict, tell: &mut Tell<'_>) {
+        let Some(intent) = self.world.intent_of(attempt).filter(|_| verdict.retry.helps == Helps::AlreadyDone) else {
+            return;
+        };
+        let same = |dispatch: &usize| self.world.intent_of(self.world.dispatches[*dispatch].attempt) == Some(intent);
+        let is_done = self.happened(|what| match what {
+            What::Responded { dispatch, answer } => same(dispatch) && answer.body == Body::Result,
+            What::ContactAnswered { dispatch, status, .. } => same(dispatch) && (200..300).contains(status),
+            _ => false,
+        });
+        if !is_done {
+            tell("done", format!("{} says that it is done already, and it never was", verdict.retry.rule));
         }
     }
 
@@ -214,12 +240,17 @@ impl<'w> Check<'w> {
             What::Late { attempt: got, .. } => *got == attempt,
             _ => false,
         });
+        // To whoever sees only what is behind a gateway, the gateway is the caller.
+        let passed = self.happened(|what| match what {
+            What::Returned { dispatch, answer: Some(_), .. } => self.world.dispatches[*dispatch].attempt == attempt,
+            _ => false,
+        });
         let milestones = &verdict.milestones;
         let claims = [
             ("sent", milestones.sent, sent, sent),
             ("reached", milestones.reached, received, reached),
             ("effected", milestones.effected, effected || asked, effected),
-            ("acked", milestones.acked, acked, acked),
+            ("acked", milestones.acked, acked || passed, acked),
         ];
         for (name, claimed, may_be, must_be) in claims {
             match claimed {
@@ -230,7 +261,7 @@ impl<'w> Check<'w> {
         }
     }
 
-    fn happened(&self, test: impl Fn(&What) -> bool) -> bool {
+    pub(super) fn happened(&self, test: impl Fn(&What) -> bool) -> bool {
         self.world.facts.iter().any(|fact| test(&fact.what))
     }
 
@@ -244,6 +275,14 @@ impl<'w> Check<'w> {
             Ending::Open | Ending::TimedOut | Ending::Closed => vec![Outcome::NoAnswer, Outcome::Cancelled],
         };
         may_be.extend([Outcome::AnswerNotCaptured, Outcome::NoAnswer]);
+        // Behind a gateway, it is the gateway that stops waiting.
+        let left = |what: &What| match what {
+            What::Returned { dispatch, answer: None, .. } => self.world.dispatches[*dispatch].attempt == attempt,
+            _ => false,
+        };
+        if self.happened(left) {
+            may_be.push(Outcome::Cancelled);
+        }
         if self.world.attempts[attempt].streams {
             may_be.push(Outcome::StreamIncomplete);
         }
@@ -325,23 +364,6 @@ impl<'w> Check<'w> {
         let seen = seen.max(u32::from(truth > 0));
         if own < seen && (own == 0 || self.possible(attempt) < seen) {
             tell("effects", format!("at most {own}, and there were {truth}, {seen} of them on record"));
-        }
-    }
-
-    fn operations(&self, tell: &mut Tell<'_>) {
-        for operation in &self.analysis.verdicts.operations {
-            let own = |call: &u32| self.parts(*call).first().map(|(attempt, _)| *attempt);
-            let attempts: BTreeSet<usize> = operation.attempts.iter().filter_map(own).collect();
-            let intents: BTreeSet<Option<usize>> =
-                attempts.iter().map(|attempt| self.world.intent_of(*attempt)).collect();
-            if intents.len() > 1 {
-                tell("operation", format!("the attempts {attempts:?} are of the intents {intents:?}"));
-            }
-            let effects = attempts.iter().flat_map(|attempt| self.world.dispatches_of(*attempt));
-            let effects: u32 = effects.map(|(_, dispatch)| u32::from(dispatch.effects > 0)).sum();
-            if operation.duplicate == "certain" && effects < 2 {
-                tell("duplicate", format!("certain, and there were {effects} effects: {attempts:?}"));
-            }
         }
     }
 }

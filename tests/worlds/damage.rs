@@ -40,6 +40,12 @@ pub(crate) fn damage(files: Vec<File>, rng: &mut Rng) -> (Vec<Found>, Damages) {
             file.lines.drain(..rng.usize(1..file.lines.len()));
             damages.push("head-missing");
         }
+        if rng.u8(..16) == 0 && file.frame.0.is_empty() && file.lines.len() > 1 {
+            let rest = file.lines.split_off(rng.usize(1..file.lines.len()));
+            let older = std::mem::replace(&mut file.lines, rest);
+            found.push(render(&File { name: format!("{}.1", file.name), lines: older, ..file.clone() }));
+            damages.push("rotated");
+        }
         let mut file = render(&file);
         if rng.u8(..8) == 0 && file.bytes.len() > 1 {
             let cut = rng.usize(1..file.bytes.len());

@@ -25,7 +25,18 @@ impl Story<'_> {
                 now += MILLISECOND;
                 continue;
             }
-            match self.serve(attempt, life, now + 100_000) {
+            let since = now;
+            let dispatch = self.world.dispatches.len();
+            let came = self.serve(attempt, life, now + 100_000);
+            let (answer, until) = match &came {
+                Came::Answer(answer, done) if done - now < patience => (Some(answer.clone()), *done),
+                Came::Closed(done) if done - now < patience => (None, *done),
+                _ => (None, now + patience),
+            };
+            if dispatch < self.world.dispatches.len() {
+                self.fact(until, What::Returned { dispatch, answer, since });
+            }
+            match came {
                 Came::Answer(answer, done) if done - now < patience => {
                     upstream.push((life, answer.status));
                     if answer.status >= 500 && again {

@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod damage;
 mod hop;
 pub(crate) mod oracle;
+mod runs;
 pub(crate) mod story;
 pub(crate) mod tell;
 pub(crate) mod truth;

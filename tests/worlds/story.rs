@@ -5,8 +5,8 @@ use fastrand::Rng;
 
 use super::{
     truth::{
-        Answer, Ask, Attempt, Body, Ending, Fact, Intent, Life, MILLISECOND, Nanos, Nature, Revision, SECOND,
-        Transport, What, World,
+        Answer, Ask, Attempt, Body, Carried, Context, Ending, Fact, Intent, Life, MILLISECOND, Nanos, Nature, Revision,
+        SECOND, Transport, What, World,
     },
     work::Work,
 };
@@ -38,11 +38,15 @@ pub(crate) fn tell(rng: &mut Rng) -> World {
             rounds: revision.is_stateless() && rng.u8(..4) == 0,
             spends_states: rng.bool(),
             errs_for_tools: rng.bool(),
+            traces: *rng.choice(TRACES).unwrap_or(&Traces::Not),
+            gateway_traces: rng.bool(),
+            renumbers: gateway && rng.u8(..4) == 0,
         },
         world: World {
             transport,
             revision,
             gateway,
+            carried: Carried { in_meta: rng.u8(..3) > 0, in_header: transport == Transport::Http && rng.bool() },
             lives: Vec::new(),
             intents: Vec::new(),
             attempts: Vec::new(),
@@ -78,7 +82,38 @@ pub(super) struct Habits {
     pub(super) spends_states: bool,
     /// A tool that is not there is an error of the protocol.
     pub(super) errs_for_tools: bool,
+    traces: Traces,
+    /// A gateway makes spans of its own.
+    gateway_traces: bool,
+    /// A gateway counts what it sends on.
+    renumbers: bool,
 }
+
+/// What a client that makes spans calls one trace.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Traces {
+    /// It makes none.
+    Not,
+    /// Each request.
+    Request,
+    /// All attempts of one call.
+    Call,
+    /// All that it does.
+    Session,
+    /// A request here and there carries the whole context of the one before.
+    Reused,
+}
+
+const TRACES: &[Traces] = &[
+    Traces::Not,
+    Traces::Not,
+    Traces::Not,
+    Traces::Not,
+    Traces::Request,
+    Traces::Call,
+    Traces::Session,
+    Traces::Reused,
+];
 
 /// Where a client is.
 #[derive(Clone, Copy, Default)]
@@ -258,7 +293,8 @@ impl Story<'_> {
         let id = self.clients[client].ids;
         self.clients[client].ids += 1;
         let streams = self.habits.streams && matches!(ask, Ask::Call { .. });
-        self.world.attempts.push(Attempt { ask, life, client, id, state, streams, ending: Ending::Open });
+        let context = self.context(ask);
+        self.world.attempts.push(Attempt { ask, life, client, id, state, context, streams, ending: Ending::Open });
         let is_call = matches!(ask, Ask::Call { .. });
         let fickle = is_call && self.rng.u8(..25) == 0;
         let patience = if fickle { (self.span(5, 900) * MILLISECOND).min(self.patience) } else { self.patience };
@@ -273,6 +309,41 @@ impl Story<'_> {
         let answered =
             if self.world.gateway { self.forward(attempt, at + hop) } else { self.serve(attempt, life, at + hop) };
         self.receive(attempt, at, answered)
+    }
+
+    /// The context of the next request.
+    fn context(&mut self, ask: Ask) -> Option<Context> {
+        let own = Context { trace: self.rng.u128(1..), span: self.rng.u64(1..) };
+        let known = |attempt: &&Attempt| attempt.client == self.client && attempt.context.is_some();
+        let mut earlier = self.world.attempts.iter().filter(known).rev();
+        let trace = match self.habits.traces {
+            Traces::Not => return None,
+            Traces::Request => None,
+            Traces::Call => earlier.find(|attempt| attempt.ask == ask && matches!(ask, Ask::Call { .. })),
+            Traces::Session => earlier.next(),
+            Traces::Reused if self.rng.u8(..3) == 0 => return earlier.next().map_or(Some(own), |last| last.context),
+            Traces::Reused => None,
+        };
+        let trace = trace.and_then(|attempt| attempt.context).map_or(own.trace, |context| context.trace);
+        Some(Context { trace, ..own })
+    }
+
+    /// The context with which a request arrives at a server, where anything carries it.
+    pub(super) fn context_passed_on(&mut self, attempt: usize) -> Option<Context> {
+        let Carried { in_meta, in_header } = self.world.carried;
+        let context = self.world.attempts[attempt].context.filter(|_| in_meta || in_header)?;
+        // Gateways change headers, and leave bodies alone.
+        let renews = self.world.gateway && self.habits.gateway_traces && in_header && !in_meta;
+        let span = if renews { self.rng.u64(1..) } else { context.span };
+        Some(Context { span, ..context })
+    }
+
+    /// The id with which a request arrives at a server.
+    pub(super) fn id_passed_on(&self, attempt: usize) -> u64 {
+        match self.habits.renumbers {
+            true => 9_000 + self.world.dispatches.len() as u64,
+            false => self.world.attempts[attempt].id,
+        }
     }
 
     /// How the client takes what comes, or does not come.

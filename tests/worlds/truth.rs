@@ -157,6 +157,26 @@ pub(crate) enum Ending {
     NotSent,
 }
 
+/// A trace context (W3C `traceparent`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Context {
+    pub(crate) trace: u128,
+    pub(crate) span: u64,
+}
+
+impl Context {
+    pub(crate) fn parent(self) -> String {
+        format!("00-{:032x}-{:016x}-01", self.trace, self.span)
+    }
+}
+
+/// Where requests carry their trace context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Carried {
+    pub(crate) in_meta: bool,
+    pub(crate) in_header: bool,
+}
+
 /// One request of the client.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
@@ -168,6 +188,8 @@ pub(crate) struct Attempt {
     pub(crate) id: u64,
     /// The state that it goes on with.
     pub(crate) state: Option<String>,
+    /// The client's span, where it traces.
+    pub(crate) context: Option<Context>,
     /// The server answers with an event stream.
     pub(crate) streams: bool,
     pub(crate) ending: Ending,
@@ -196,6 +218,10 @@ pub(crate) struct Question {
 pub(crate) struct Dispatch {
     pub(crate) attempt: usize,
     pub(crate) life: usize,
+    /// The context that arrives with it: the client's own, or that of a span of the gateway in the same trace.
+    pub(crate) context: Option<Context>,
+    /// The id that it has there: that of the client, or one of the gateway's own.
+    pub(crate) id: u64,
     /// The tool's own code was entered.
     pub(crate) entered: bool,
     /// Changes that it made, here or elsewhere.
@@ -258,6 +284,12 @@ pub(crate) enum What {
         upstream: Vec<(usize, u16)>,
         since: Nanos,
     },
+    /// What the gateway got for what it had sent on.
+    Returned {
+        dispatch: usize,
+        answer: Option<Answer>,
+        since: Nanos,
+    },
     Received {
         dispatch: usize,
     },
@@ -310,6 +342,7 @@ pub(crate) struct World {
     pub(crate) revision: Revision,
     /// A gateway stands between client and servers.
     pub(crate) gateway: bool,
+    pub(crate) carried: Carried,
     pub(crate) lives: Vec<Life>,
     pub(crate) intents: Vec<Intent>,
     pub(crate) attempts: Vec<Attempt>,

@@ -54,7 +54,9 @@ impl<'s, 'r> Work<'s, 'r> {
             _ => None,
         };
         let http = self.story.world.transport == Transport::Http;
-        let dispatch = Dispatch { attempt, life: self.life, entered: false, effects: 0, contacts: 0 };
+        let context = self.story.context_passed_on(attempt);
+        let id = self.story.id_passed_on(attempt);
+        let dispatch = Dispatch { attempt, life: self.life, context, id, entered: false, effects: 0, contacts: 0 };
         self.story.world.dispatches.push(dispatch);
         if http && !known {
             let body = Body::Error { code: -32_600, message: "Session not found".to_owned(), nameless: true };
@@ -229,6 +231,11 @@ impl<'s, 'r> Work<'s, 'r> {
     /// An error that a handler raises, in whatever words and with whatever code.
     fn fail(&mut self, intent: &Intent) -> Came {
         let tool = &intent.tool;
+        if self.story.world.transport == Transport::Http && self.one_in(6) {
+            let (status, text) =
+                *self.story.rng.choice(&[(503, "busy"), (500, "Internal Server Error")]).unwrap_or(&(503, "busy"));
+            return self.respond(status, Body::Plain(text));
+        }
         let body = match self.story.rng.u8(..12) {
             0 => Body::ToolError(format!("Error executing tool {tool}: {}", model_error("Invoice"))),
             1 => Body::ToolError(format!("Error executing tool {tool}: Unknown tool: ledger")),

@@ -34,6 +34,8 @@ pub struct OperationVerdict {
 pub struct RetryVerdict {
     /// The call.
     pub call: u32,
+    /// Of the attempts before it, the latest one of those that forbade it most.
+    pub after: u32,
     /// Every origin that fits.
     pub origin: Vec<&'static str>,
     /// Was it justified by what the client could see?
@@ -74,18 +76,24 @@ pub(in crate::judge) fn judge_operation(case: &Case, runs: &[RunFacts<'_>], oper
         (_, hi) if hi >= 2 => "possible",
         _ => "no",
     };
-    let retries = verdicts
-        .windows(2)
-        .map(|pair| {
-            let added = if absorbing { (0, 0) } else { pair[1].2 };
-            retry_verdict(&pair[0].3, pair[0].2, pair[1].0, added, pair[1].4.clone())
-        })
-        .collect();
+    // What a retry doubles may have been done by any attempt before it, not by the last one alone.
+    let mut earlier = (0, 0);
+    let mut gravest = 0;
+    let mut retries = Vec::new();
+    for (before, (call, _, own, _, origin)) in verdicts.iter().enumerate().skip(1).map(|(at, this)| (at - 1, this)) {
+        earlier = (earlier.0 + verdicts[before].2.0, earlier.1 + verdicts[before].2.1);
+        if verdicts[before].3.verdict >= verdicts[gravest].3.verdict {
+            gravest = before;
+        }
+        let added = if absorbing { (0, 0) } else { *own };
+        let after = (verdicts[gravest].0, &verdicts[gravest].3);
+        retries.push(retry_verdict(after, earlier, *call, added, origin.clone()));
+    }
     OperationVerdict { attempts: operation.attempts.clone(), effects: sum, duplicate, retries, assumptions }
 }
 
 fn retry_verdict(
-    before: &Opinion,
+    (after, before): (u32, &Opinion),
     earlier: (u32, u32),
     call: u32,
     this: (u32, u32),
@@ -104,5 +112,37 @@ fn retry_verdict(
         (false, "harmless") => "lucky",
         (false, _) => "unsafe",
     };
-    RetryVerdict { call, origin, ex_ante: before.verdict, ex_post, quadrant }
+    RetryVerdict { call, after, origin, ex_ante: before.verdict, ex_post, quadrant }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::testing::judged;
+
+    /// A payment that is answered like this, in a trace of messages.
+    fn paid(id: u32, answer: &str) -> String {
+        let line = |second: u32, way: &str, rest: &str| {
+            format!(
+                r#"{{"ts":"2026-07-22T14:00:{second:02}.000Z","server":"acme","direction":"{way}","message":{{"jsonrpc":"2.0","id":{id},{rest}}}}}"#
+            ) + "\n"
+        };
+        let asked = r#""method":"tools/call","params":{"name":"pay","arguments":{"amount":5}}"#;
+        line(2 * id, "in", asked) + &line(2 * id + 1, "out", answer)
+    }
+
+    #[test]
+    fn a_retry_may_double_what_any_attempt_before_it_did() {
+        let done = r#""result":{"content":[]}"#;
+        let unsure = r#""error":{"code":-32603,"message":"boom"}"#;
+        let turned_away = r#""result":{"content":[{"type":"text","text":"Error executing tool pay: 1 validation error for payArguments\namount\n  Field required [type=missing, input_value={}, input_type=dict]\n    For further information visit https://errors.pydantic.dev/2.14/v/missing"}],"isError":true}"#;
+        let ex_post = |first: &str| {
+            let (_, verdicts) = judged(&[&(paid(1, first) + &paid(2, turned_away) + &paid(3, done))]);
+            let retries = &verdicts.operations[0].retries;
+            assert_eq!(retries[0].ex_post, "harmless");
+            (retries[1].ex_post, retries[1].after)
+        };
+        assert_eq!(ex_post(done), ("possible", 0));
+        assert_eq!(ex_post(unsure), ("possible", 0));
+        assert_eq!(ex_post(turned_away).0, "harmless");
+    }
 }

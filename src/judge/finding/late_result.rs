@@ -7,7 +7,7 @@ use super::{
     tally::{Groups, Tally},
 };
 use crate::{
-    correlate::{AnswerKind, Call, Case, Seen, Sighting, StrandFact},
+    correlate::{AnswerKind, Call, Case, NO_RESULT, Seen, Sighting, StrandFact},
     event::{RemarkKind, Witness},
     judge::{RunFacts, call::gave_up},
 };
@@ -20,7 +20,7 @@ pub(super) static RULE: FindingRule = FindingRule {
     doc: Doc {
         means: "The caller saw a failure, and the server finished the call all the same. Whoever sends it again does the work twice.",
         recognized: "An answer after the caller's time-out or cancellation; a server's own answer behind a gateway's error or a cut stream; an answer that was made and could not be delivered; a client's words about an answer to an unknown request, after it had given one up.",
-        is_not: "A second answer to a call that was answered in time.",
+        is_not: "A second answer to a call that was answered in time, or a late error: it does not tell how much was done.",
         to_do: "Use the late result instead of sending the call again. Make the client's limit longer than the slowest honest run of the tool.",
     },
     check,
@@ -83,9 +83,9 @@ pub(super) fn late<'c>(case: &'c Case, call: &'c Call) -> Option<&'c Sighting> {
         _ => false,
     };
     case.sightings(call).find(|row| match row.seen {
-        Seen::LateAnswer => call.answer.kind != AnswerKind::Result,
+        Seen::LateAnswer => call.answer.kind != AnswerKind::Result && row.number != NO_RESULT,
         Seen::ReplyLost => call.answered.is_none() || cut,
-        Seen::Responded => cut && row.witness == Witness::Server,
+        Seen::Responded => cut && row.witness == Witness::Server && row.number != NO_RESULT,
         _ => false,
     })
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::facts::RunFacts;
 use crate::{
     correlate::{AnswerKind, Basis, Contact, Mark, Seen, StrandEvent, StrandFact},
-    event::{PhaseEvent, RemarkKind, Witness},
+    event::{Direction, PhaseEvent, RemarkKind, Witness},
     judge::{
         Evidence, Place, ReachVerdict, call, coverage,
         policy::{self, Assumption},
@@ -144,7 +144,11 @@ pub(super) fn initialized(facts: &RunFacts<'_>) -> Question {
 
 /// No handshake, where it would be on record: that none is seen proves nothing by itself.
 fn not_initialized(facts: &RunFacts<'_>) -> Option<Question> {
-    let exit = facts.exited.filter(|exit| !exit.wrapper)?;
+    // Other requests are sent behind a handshake: where they are on record, what was before them is not.
+    let went_on = facts.calls().any(|call| {
+        call.direction == Direction::ToServer && !matches!(facts.case.name(call.method), "initialize" | "ping")
+    });
+    let exit = facts.exited.filter(|exit| !exit.wrapper && !went_on)?;
     let Some(call) = facts.initialize else {
         let (from, to) = coverage::handshake_in_tap(facts)?;
         let (from, to) = (from.origin, to.origin);
@@ -216,5 +220,29 @@ fn reach_of(facts: &RunFacts<'_>, outside_calls: &ReachVerdict, contacts: &[&Con
             Question { answer: Answer::No, basis: Basis::Witnessed, evidence, assumptions: Vec::new() }
         }
         _ => Question::unknown(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Answer;
+    use crate::judge::testing::judged;
+
+    fn initialized(lines: &[&str]) -> Answer {
+        let (_, verdicts) = judged(&[&(lines.join("\n") + "\n")]);
+        verdicts.runs[0].initialized.answer
+    }
+
+    #[test]
+    fn a_log_that_begins_in_the_middle_does_not_deny_the_handshake() {
+        let spawn = r#"{"ts":"2026-07-22T14:00:00.000Z","dir":"spawn","argv":["acme"],"pid":7}"#;
+        let asked = r#"{"ts":"2026-07-22T14:00:01.000Z","dir":"c2s","line":"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\"}}"}"#;
+        let call = r#"{"ts":"2026-07-22T14:00:02.000Z","dir":"c2s","line":"{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"pay\"}}"}"#;
+        let exit = r#"{"ts":"2026-07-22T14:00:09.000Z","dir":"exit","code":1}"#;
+        assert_eq!(initialized(&[spawn, asked, exit]), Answer::No);
+        assert_eq!(initialized(&[spawn, exit]), Answer::No);
+        for lines in [&[exit][..], &[call, exit], &[spawn, call, exit], &[spawn, asked, call, exit]] {
+            assert_eq!(initialized(lines), Answer::Unknown, "{lines:?}");
+        }
     }
 }

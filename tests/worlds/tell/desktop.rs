@@ -1,7 +1,7 @@
 //! A client's log of one server, in the form of Claude Desktop.
 
 use super::{Clock, File, Shows, messages};
-use crate::worlds::truth::{Ask, What, World};
+use crate::worlds::truth::{Ask, Body, What, World};
 
 pub(super) fn file(world: &World, clock: Clock) -> File {
     let mut file = File::of_lines("client/mcp-server-acme.log");
@@ -23,7 +23,7 @@ pub(super) fn file(world: &World, clock: Clock) -> File {
             What::Delivered { attempt, answer } | What::Late { attempt, answer } => {
                 if let Some(message) = messages::answer(world, *attempt, answer) {
                     line(format!("Message from server: {message}"), Some((*attempt, super::delivered(answer))));
-                    if world.attempts[*attempt].ask == Ask::Initialize {
+                    if world.attempts[*attempt].ask == Ask::Initialize && answer.body == Body::Result {
                         line(format!("Message from client: {}", messages::initialized()), None);
                     }
                 }

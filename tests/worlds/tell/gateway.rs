@@ -9,7 +9,7 @@ use crate::worlds::truth::{Ask, Nanos, What, World};
 pub(super) fn files(world: &World, clock: Clock, rng: &mut Rng) -> Vec<File> {
     let mut files = Vec::new();
     if rng.bool() {
-        files.push(access(world, clock));
+        files.push(access(world, clock, rng.bool()));
     }
     if rng.u8(..3) == 0 {
         files.push(errors(world, clock));
@@ -22,7 +22,7 @@ fn address(world: &World, life: usize) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "seconds of an exchange")]
-fn access(world: &World, clock: Clock) -> File {
+fn access(world: &World, clock: Clock, traced: bool) -> File {
     let mut file = File::of_lines("gateway/access.jsonl");
     for fact in &world.facts {
         let What::GatewayAnswered { attempt, answer, upstream, since } = &fact.what else { continue };
@@ -33,10 +33,13 @@ fn access(world: &World, clock: Clock) -> File {
         let has_session = !opens && !world.revision.is_stateless();
         let session = if has_session { world.session_of(*attempt) } else { String::new() };
         let dash = |list: Vec<String>| if list.is_empty() { "-".to_owned() } else { list.join(", ") };
-        let record = json!({"time": clock.at(fact.at).format("%Y-%m-%dT%H:%M:%S+00:00").to_string(),
+        let mut record = json!({"time": clock.at(fact.at).format("%Y-%m-%dT%H:%M:%S+00:00").to_string(),
             "msec": clock.at(fact.at).timestamp_millis() as f64 / 1000.0, "remote_addr": "127.0.0.1",
             "method": "POST", "uri": "/mcp", "status": answer.status, "request_time": took as f64 / 1000.0,
             "upstream_addr": dash(addresses), "upstream_status": dash(statuses), "mcp_session": session});
+        if let Some(context) = world.attempts[*attempt].context.filter(|_| traced && world.carried.in_header) {
+            record["traceparent"] = json!(context.parent());
+        }
         file.push(record.to_string(), Some((*attempt, Shows::About)));
     }
     file

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Clock, File, Shows, messages, stream};
 use crate::worlds::truth::{Answer, Ask, Attempt, Body, Ending, Nanos, Revision, What, World};
 
-const HEAD: &str = "{\"log\": {\"version\": \"1.2\", \"creator\": {\"name\": \"mitmproxy\", \"version\": \"11.0.2\"}, \"entries\": [\n";
+pub(super) const HEAD: &str = "{\"log\": {\"version\": \"1.2\", \"creator\": {\"name\": \"mitmproxy\", \"version\": \"11.0.2\"}, \"entries\": [\n";
 
 pub(super) fn file(world: &World, clock: Clock) -> File {
     let mut file =
@@ -44,7 +44,8 @@ pub(super) fn file(world: &World, clock: Clock) -> File {
         });
         let shows = if matches!(ending, Some((_, Some(_)))) { Shows::Delivered } else { Shows::Sent };
         file.push(entry(world, attempt, clock, fact.at, ending).to_string(), Some((attempt, shows)));
-        if world.attempts[attempt].ask == Ask::Initialize && shows == Shows::Delivered {
+        let opened = matches!(ending, Some((_, Some(Answer { body: Body::Result, .. }))));
+        if world.attempts[attempt].ask == Ask::Initialize && opened {
             let until = ending.map_or(fact.at, |(until, _)| until);
             let body = messages::initialized().to_string();
             file.push(accepted(world, attempt, clock, until + 1_000_000, &body).to_string(), None);
@@ -53,13 +54,16 @@ pub(super) fn file(world: &World, clock: Clock) -> File {
     file
 }
 
-fn headers(world: &World, attempt: usize, told: bool) -> Vec<Value> {
+pub(super) fn headers(world: &World, attempt: usize, told: bool) -> Vec<Value> {
     let mut headers = vec![
         json!({"name": "content-type", "value": "application/json"}),
         json!({"name": "accept", "value": "application/json, text/event-stream"}),
     ];
     let mut add = |name: &str, value: &str| headers.push(json!({"name": name, "value": value}));
-    let Attempt { ask, .. } = world.attempts[attempt];
+    let Attempt { ask, context, .. } = world.attempts[attempt];
+    if let Some(context) = context.filter(|_| world.carried.in_header) {
+        add("traceparent", &context.parent());
+    }
     if world.revision.is_stateless() {
         add("mcp-method", messages::method(ask));
         if let Ask::Call { intent } = ask {
@@ -97,7 +101,7 @@ fn entry(world: &World, attempt: usize, clock: Clock, at: Nanos, ending: Option<
 }
 
 #[expect(clippy::cast_precision_loss, reason = "milliseconds of an exchange")]
-fn frame(clock: Clock, at: Nanos, took: Nanos, headers: &[Value], body: &str) -> Value {
+pub(super) fn frame(clock: Clock, at: Nanos, took: Nanos, headers: &[Value], body: &str) -> Value {
     let took = (took / 1_000) as f64 / 1_000.0;
     json!({
         "startedDateTime": clock.rfc3339(at), "time": took,
@@ -111,7 +115,17 @@ fn frame(clock: Clock, at: Nanos, took: Nanos, headers: &[Value], body: &str) ->
 }
 
 fn response(world: &World, attempt: usize, answer: &Answer, opens: bool) -> Value {
-    let (mime, text) = match (messages::answer(world, attempt, answer), &answer.body) {
+    let id = world.attempts[attempt].id;
+    response_to(world, (attempt, id), answer, opens)
+}
+
+/// The answer to a request that has this id where it is recorded.
+pub(super) fn response_to(world: &World, (attempt, id): (usize, u64), answer: &Answer, opens: bool) -> Value {
+    let mut message = messages::answer(world, attempt, answer);
+    if let Some(message) = message.as_mut().filter(|message| !message["id"].is_null()) {
+        message["id"] = json!(id);
+    }
+    let (mime, text) = match (message, &answer.body) {
         (Some(message), _) if stream::is_one(world, attempt, answer) => {
             ("text/event-stream", stream::events(world, attempt, Nanos::MAX) + &stream::event(&message))
         }

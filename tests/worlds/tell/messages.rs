@@ -35,6 +35,9 @@ pub(super) fn request(world: &World, attempt: usize) -> Value {
         }
         Ask::Discover | Ask::ToolsList | Ask::Ping => {}
     }
+    if let Some(context) = facts.context.filter(|_| world.carried.in_meta) {
+        message["params"]["_meta"]["traceparent"] = json!(context.parent());
+    }
     if world.revision.is_stateless() {
         let meta = &mut message["params"]["_meta"];
         meta["io.modelcontextprotocol/protocolVersion"] = json!(world.revision.name());

@@ -4,9 +4,11 @@
 mod desktop;
 mod gateway;
 mod har;
+mod hop;
 mod messages;
 mod phase_log;
 mod service;
+mod spans;
 mod stderr;
 mod stream;
 mod tap;
@@ -94,6 +96,13 @@ fn hears(world: &World, question: usize, at: Nanos) -> bool {
     world.transport == Transport::Stdio || !ends.any(|end| end.at < at)
 }
 
+/// Whether a tool asks by an answer that is not the last: no attribute of a span tells it from a success.
+fn asks_by_answer(world: &World) -> bool {
+    let asks =
+        |what: &What| matches!(what, What::Responded { answer, .. } if matches!(answer.body, Body::InputRequired(_)));
+    world.facts.iter().any(|fact| asks(&fact.what))
+}
+
 /// What a record of a contact shows: the first one of a dispatch is made before the answer, a further one behind it.
 fn contact(dispatch: usize, contact: u32, applied: bool) -> Shows {
     match (contact, applied) {
@@ -111,6 +120,8 @@ pub(crate) struct Clock {
     /// Nanoseconds that it gains in a second.
     drift: Nanos,
     begin: Nanos,
+    /// From when on it is set otherwise, and by how much.
+    step: (Nanos, Nanos),
 }
 
 impl Clock {
@@ -121,11 +132,16 @@ impl Clock {
             _ => 0,
         };
         let drift = if rng.u8(..6) == 0 { rng.i64(-200_000..200_000) } else { 0 };
-        Self { offset, drift, begin }
+        let step = match rng.u8(..16) {
+            0 => (begin + rng.i64(0..6_000) * 1_000_000, rng.i64(-5_000..5_000) * 1_000_000),
+            _ => (Nanos::MAX, 0),
+        };
+        Self { offset, drift, begin, step }
     }
 
     fn at(&self, at: Nanos) -> DateTime<Utc> {
-        DateTime::from_timestamp_nanos(at + self.offset + (at - self.begin) / 1_000_000_000 * self.drift)
+        let stepped = if at >= self.step.0 { self.step.1 } else { 0 };
+        DateTime::from_timestamp_nanos(at + stepped + self.offset + (at - self.begin) / 1_000_000_000 * self.drift)
     }
 
     fn rfc3339(&self, at: Nanos) -> String {
@@ -153,13 +169,33 @@ pub(crate) fn files(world: &World, rng: &mut Rng) -> Vec<File> {
     }
     if world.gateway {
         files.extend(gateway::files(world, server, rng));
+        if rng.u8(..4) == 0 {
+            files.push(hop::file(world, server));
+        }
+    }
+    let has_spans = !asks_by_answer(world) && rng.u8(..3) == 0;
+    if has_spans && rng.bool() {
+        files.extend(spans::client(world, client, rng));
+    }
+    let shares_stderr = rng.u8(..6) == 0;
+    if shares_stderr {
+        files.push(stderr::shared(world, server, rng));
     }
     for life in 0..world.lives.len() {
-        match rng.u8(..4) {
-            0 => files.push(phase_log::file(world, life, server, rng)),
-            1 => files.push(stderr::file(world, life, server, rng)),
-            2 => files.extend([phase_log::file(world, life, server, rng), stderr::file(world, life, server, rng)]),
-            _ => {}
+        let (phases, stderr) = match rng.u8(..4) {
+            0 => (true, false),
+            1 => (false, true),
+            2 => (true, true),
+            _ => (false, false),
+        };
+        if phases {
+            files.push(phase_log::file(world, life, server, rng));
+        }
+        if stderr && !shares_stderr {
+            files.push(stderr::file(world, life, server, rng));
+        }
+        if has_spans && rng.u8(..4) > 0 {
+            files.push(spans::server(world, life, server, rng));
         }
     }
     if rng.u8(..4) == 0 {

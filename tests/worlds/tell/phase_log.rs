@@ -12,7 +12,7 @@ pub(super) fn file(world: &World, of: usize, clock: Clock, rng: &mut Rng) -> Fil
     let keyed = rng.bool();
     // A process with several sessions may say which one a request is of.
     let names_session = world.transport == Transport::Http && !world.revision.is_stateless() && rng.bool();
-    let log = Log { world, of, keyed };
+    let log = Log { world, of, keyed, traced: rng.bool() };
     for fact in &world.facts {
         if let Some((mut record, about)) = log.record(&fact.what) {
             record["run_id"] = json!(format!("run_{of:04}"));
@@ -37,6 +37,8 @@ struct Log<'w> {
     world: &'w World,
     of: usize,
     keyed: bool,
+    /// Records name the trace that a request came with.
+    traced: bool,
 }
 
 type Record = (Value, Option<(usize, Shows)>);
@@ -93,7 +95,10 @@ impl Log<'_> {
 
     fn keyed_record(&self, dispatch: usize, phase: &str, event: &str, shows: Shows) -> Option<Record> {
         let attempt = self.mine(dispatch)?;
-        let mut record = json!({"phase": phase, "event": event, "request_id": self.world.attempts[attempt].id});
+        let mut record = json!({"phase": phase, "event": event, "request_id": self.world.dispatches[dispatch].id});
+        if let Some(context) = self.world.dispatches[dispatch].context.filter(|_| self.traced) {
+            record["trace_id"] = json!(format!("{:032x}", context.trace));
+        }
         if let Ask::Call { intent } = self.world.attempts[attempt].ask {
             record["tool"] = json!(self.world.intents[intent].tool);
         } else {

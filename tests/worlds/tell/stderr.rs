@@ -1,23 +1,42 @@
-//! The standard error of one server process that logs as Python servers do.
+//! The standard error of server processes that log as Python servers do, in one file for each process or for all.
 
 use fastrand::Rng;
 
 use super::{Clock, File, Shows};
-use crate::worlds::truth::{Ask, What, World};
+use crate::worlds::truth::{Ask, Life, Nanos, What, World};
 
 pub(super) fn file(world: &World, of: usize, clock: Clock, rng: &mut Rng) -> File {
-    let mut file = File::of_lines(format!("server/stderr-{of}.log"));
-    let quiet = rng.u8(..4) == 0;
+    of_processes(world, &format!("server/stderr-{of}.log"), &[of], clock, rng)
+}
+
+/// One file that a supervisor lets all processes write to.
+pub(super) fn shared(world: &World, clock: Clock, rng: &mut Rng) -> File {
+    let all: Vec<usize> = (0..world.lives.len()).collect();
+    of_processes(world, "server/stderr.log", &all, clock, rng)
+}
+
+fn of_processes(world: &World, name: &str, of: &[usize], clock: Clock, rng: &mut Rng) -> File {
+    let mut file = File::of_lines(name);
+    let library = *rng.choice(&["httpx", "urllib3"]).unwrap_or(&"httpx");
+    // Somebody may raise the level in the middle.
+    let (first, last) = (world.facts.first().map_or(0, |fact| fact.at), world.facts.last().map_or(0, |fact| fact.at));
+    let quiet_from = match rng.u8(..8) {
+        0 | 1 => Nanos::MIN,
+        2 => rng.i64(first..=last),
+        _ => Nanos::MAX,
+    };
+    let lost: Vec<Nanos> = world.lives.iter().map(|life| lost_from(life, rng)).collect();
     for fact in &world.facts {
+        let writes = |life: usize| of.contains(&life) && fact.at < lost[life];
         let at = clock.at(fact.at).format("%Y-%m-%d %H:%M:%S,%3f");
         let mut line = |level: &str, text: String, about| {
-            if !(quiet && level == "INFO") {
+            if fact.at < quiet_from || !["INFO", "DEBUG"].contains(&level) {
                 file.push(format!("{at} {level} {text}"), about);
             }
         };
         match &fact.what {
-            What::Spawned { life } if *life == of => line("INFO", "acme.server: starting".to_owned(), None),
-            What::Received { dispatch } if world.dispatches[*dispatch].life == of => {
+            What::Spawned { life } if writes(*life) => line("INFO", "acme.server: starting".to_owned(), None),
+            What::Received { dispatch } if writes(world.dispatches[*dispatch].life) => {
                 let attempt = world.dispatches[*dispatch].attempt;
                 let kind = match world.attempts[attempt].ask {
                     Ask::Initialize | Ask::Discover => continue,
@@ -29,30 +48,43 @@ pub(super) fn file(world: &World, of: usize, clock: Clock, rng: &mut Rng) -> Fil
                 line("INFO", text, Some((attempt, Shows::Got(*dispatch))));
             }
             What::ContactAnswered { dispatch, contact, write, status }
-                if world.dispatches[*dispatch].life == of && *status > 0 =>
+                if writes(world.dispatches[*dispatch].life) && *status > 0 =>
             {
                 let attempt = world.dispatches[*dispatch].attempt;
                 let (method, path) = if *write { ("POST", "payments") } else { ("GET", "rates") };
-                let text = format!(
-                    "httpx: HTTP Request: {method} https://api.example.test/v1/{path} \"HTTP/1.1 {status} {}\"",
-                    reason(*status)
-                );
+                let (level, text) = outbound(library, method, path, *status);
                 let applied = *write && (200..300).contains(status);
                 let shows = super::contact(*dispatch, *contact, applied);
-                line("INFO", text, Some((attempt, shows)));
+                line(level, text, Some((attempt, shows)));
             }
-            What::Changed { dispatch } if world.dispatches[*dispatch].life == of => {
+            What::Changed { dispatch } if writes(world.dispatches[*dispatch].life) => {
                 let attempt = world.dispatches[*dispatch].attempt;
                 line("INFO", "acme.notes: saved".to_owned(), Some((attempt, Shows::About)));
             }
-            What::Background { life } if *life == of => {
-                let text = "httpx: HTTP Request: POST https://api.example.test/v1/hello \"HTTP/1.1 200 OK\"";
-                line("INFO", text.to_owned(), None);
+            What::Background { life } if writes(*life) => {
+                let (level, text) = outbound(library, "POST", "hello", 200);
+                line(level, text, None);
             }
             _ => {}
         }
     }
     file
+}
+
+/// From when on the lines of a process are lost: what it has in its buffer dies with it.
+fn lost_from(life: &Life, rng: &mut Rng) -> Nanos {
+    let dies = life.dies.filter(|_| rng.u8(..3) == 0);
+    dies.map_or(Nanos::MAX, |dies| dies - rng.i64(0..2_000_000_000))
+}
+
+/// The line of a library about a request to the outside, and its level.
+fn outbound(library: &str, method: &str, path: &str, status: u16) -> (&'static str, String) {
+    if library == "urllib3" {
+        let url = format!("https://api.example.test:443 \"{method} /v1/{path} HTTP/1.1\" {status} None");
+        return ("DEBUG", format!("urllib3.connectionpool: {url}"));
+    }
+    let url = format!("{method} https://api.example.test/v1/{path} \"HTTP/1.1 {status} {}\"", reason(status));
+    ("INFO", format!("httpx: HTTP Request: {url}"))
 }
 
 fn reason(status: u16) -> &'static str {

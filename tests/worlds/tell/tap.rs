@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Clock, File, Shows, messages};
-use crate::worlds::truth::{Ask, What, World};
+use crate::worlds::truth::{Ask, Body, What, World};
 
 pub(super) fn files(world: &World, clock: Clock) -> Vec<File> {
     (0..world.lives.len()).map(|life| file(world, life, clock)).collect()
@@ -31,7 +31,7 @@ fn file(world: &World, of: usize, clock: Clock) -> File {
             What::Delivered { attempt, answer } | What::Late { attempt, answer } if mine(*attempt) => {
                 if let Some(message) = messages::answer(world, *attempt, answer) {
                     file.push(line("s2c", message).to_string(), Some((*attempt, super::delivered(answer))));
-                    if world.attempts[*attempt].ask == Ask::Initialize {
+                    if world.attempts[*attempt].ask == Ask::Initialize && answer.body == Body::Result {
                         file.push(line("c2s", messages::initialized()).to_string(), None);
                     }
                 }

@@ -4,7 +4,7 @@ use fastrand::Rng;
 use serde_json::{Value, json};
 
 use super::{Clock, File, Shows, hears, messages};
-use crate::worlds::truth::{Ask, Transport, What, World};
+use crate::worlds::truth::{Ask, Body, Transport, What, World};
 
 pub(super) fn file(world: &World, clock: Clock, rng: &mut Rng) -> File {
     let mut file = File::of_lines("client/trace.jsonl");
@@ -26,7 +26,7 @@ pub(super) fn file(world: &World, clock: Clock, rng: &mut Rng) -> File {
             What::Delivered { attempt, answer } | What::Late { attempt, answer } => {
                 if let Some(message) = messages::answer(world, *attempt, answer) {
                     line("out", message, Some((*attempt, super::delivered(answer))));
-                    if world.attempts[*attempt].ask == Ask::Initialize {
+                    if world.attempts[*attempt].ask == Ask::Initialize && answer.body == Body::Result {
                         line("in", messages::initialized(), Some((*attempt, Shows::About)));
                     }
                 }

@@ -340,10 +340,8 @@ impl Story<'_> {
 
     /// The id with which a request arrives at a server.
     pub(super) fn id_passed_on(&self, attempt: usize) -> u64 {
-        match self.habits.renumbers {
-            true => 9_000 + self.world.dispatches.len() as u64,
-            false => self.world.attempts[attempt].id,
-        }
+        let own = self.world.attempts[attempt].id;
+        if self.habits.renumbers { 9_000 + self.world.dispatches.len() as u64 } else { own }
     }
 
     /// How the client takes what comes, or does not come.

@@ -7,7 +7,7 @@
 //! | a contact of a call, by the channels it is seen to record | the server's own log | as above, and the contact that shows the channel | as above |
 //! | a contact outside calls | a kernel trace, as above | the `execve` of the process | its exit |
 //! | a contact outside calls, by the channels it is seen to record | the server's own log | the process's start in it | its last record |
-//! | the handshake | a tap that shows the process being created and holds messages of it | its creation | its exit |
+//! | the handshake | a tap that shows the process being created | its creation | its exit |
 //! | the answer to `initialize` | the tap that holds the request | the request | the end of the process |
 //! | a second dispatch | the log of the hop in front, for the exchange that it tells of | the exchange | the exchange |
 //!
@@ -132,7 +132,7 @@ pub(super) fn life_in_log(run: &RunFacts<'_>) -> Option<Mark> {
 }
 
 /// The window in which a handshake would be on record: a tap between both sides shows the process being created and
-/// ending, and holds messages of it. A log of either side may be one that does not record messages at all.
+/// ending. A log of either side may be one that does not record messages at all.
 pub(super) fn handshake_in_tap(run: &RunFacts<'_>) -> Option<(Mark, Mark)> {
     run.strands.iter().find_map(|strand| {
         let find = |what: StrandFact| strand.events.iter().find(|event| event.what == what).map(|event| event.mark);
@@ -140,8 +140,7 @@ pub(super) fn handshake_in_tap(run: &RunFacts<'_>) -> Option<(Mark, Mark)> {
         let to = find(StrandFact::Step(PhaseEvent::Exited)).or_else(|| find(StrandFact::Signaled))?;
         let places = || strand.calls.iter().map(|call| run.case.place(&run.case.calls[*call as usize]).origin);
         let within = places().all(|place| from.origin < place && place < to.origin);
-        let holds_messages = !strand.calls.is_empty() || find(StrandFact::Pollution).is_some();
-        (is_tap(strand) && within && holds_messages && is_whole(run.case, from, to)).then_some((from, to))
+        (is_tap(strand) && within && is_whole(run.case, from, to)).then_some((from, to))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::RestartRule;
 use crate::{
-    correlate::AnswerKind,
+    correlate::{AnswerKind, Contact},
     judge::{Evidence, Helps, Opinion, Place, Proof, RunFacts, coverage, doc::Doc, retry::Caution, run},
 };
 
@@ -25,7 +25,7 @@ fn check(facts: &RunFacts<'_>) -> Option<Opinion> {
         .calls
         .iter()
         .any(|index| matches!(facts.case.calls[*index as usize].answer.kind, AnswerKind::None | AnswerKind::Task));
-    let unattributed = facts.unattributed().any(|contact| contact.is_reach());
+    let unattributed = facts.unattributed().any(Contact::is_reach);
     let exit = facts.exited.filter(|exit| !exit.wrapper && !unattributed)?;
     if facts.case.anywhere.reach_outside_calls {
         return None;

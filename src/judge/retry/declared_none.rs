@@ -4,7 +4,7 @@ use super::{Attempt, CallFacts, Caution, Doc, Helps, Opinion, RetryRule, effect_
 use crate::{
     correlate::{Contact, ContactKind},
     judge::{
-        Condition, Outcome, Spots,
+        Condition, Outcome, RunFacts, Spots,
         policy::{Assumption, Effect},
     },
 };
@@ -32,7 +32,7 @@ fn check(attempt: &Attempt<'_, '_>) -> Option<Opinion> {
 
 /// What may speak against the declaration.
 fn doubts(facts: &CallFacts<'_>) -> Vec<Condition> {
-    let loose = facts.run.into_iter().flat_map(|run| run.unattributed());
+    let loose = facts.run.into_iter().flat_map(RunFacts::unattributed);
     let mut writing = loose.filter(|contact| contact.is_reach() && may_change(facts, contact));
     let contact = writing.next().map(|contact| {
         let text = "no contact that no call accounts for (first: {}) was made by it";

@@ -10,7 +10,7 @@ use std::{
 use super::{
     Renderer, Report, Style,
     escape::{code_cell, code_span, markdown, table_cell},
-    view::{self, Cite, Class, Coverage, View},
+    view::{self, Cite, Coverage, View},
     wire,
 };
 
@@ -86,7 +86,7 @@ impl Paper {
 
     fn advice(&mut self, view: &View) {
         self.head("What is safe to retry and what is not");
-        if view.advice.iter().all(|advice| advice.class == Class::Restart) {
+        if !view.advice.iter().any(|advice| advice.class.is_about_calls()) {
             self.line(markdown(&view.nothing_failed()));
             self.line("");
         }

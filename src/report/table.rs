@@ -48,7 +48,7 @@ impl Page {
 
     fn advice(&mut self, view: &View) {
         self.head("What to do");
-        if view.advice.iter().all(|advice| advice.class == Class::Restart) {
+        if !view.advice.iter().any(|advice| advice.class.is_about_calls()) {
             self.text(Tone::Plain, "  ", 2, &view.nothing_failed());
         }
         for advice in &view.advice {
@@ -246,7 +246,7 @@ fn tone_of(class: Class) -> Tone {
     match class {
         Class::Retry => Tone::Good,
         Class::RetryIf | Class::Open => Tone::Doubt,
-        Class::Never => Tone::Bad,
+        Class::Never | Class::Repair => Tone::Bad,
         Class::Useless | Class::Restart => Tone::Head,
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::{Desk, and_more, calls::done, plural};
+use super::{Desk, and_more, calls::done, plural, repair::repairs};
 use crate::{
     event::Direction,
     judge::{Assumption, CallVerdict, Caution, Condition, Helps, Missing, Opinion, Outcome, RunVerdict},
@@ -18,6 +18,8 @@ const ROWS: usize = 8;
 /// What to do with a call or a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::report) enum Class {
+    /// What keeps a server from working at all.
+    Repair,
     /// Press retry.
     Retry,
     /// Press retry when a condition holds.
@@ -36,6 +38,7 @@ impl Class {
     /// The heading of the class.
     pub(in crate::report) fn title(self) -> &'static str {
         match self {
+            Self::Repair => "Repair first",
             Self::Retry => "Press retry on these",
             Self::RetryIf => "Press retry on these only under the condition named",
             Self::Never => "Never press retry on these",
@@ -43,6 +46,11 @@ impl Class {
             Self::Useless => "A retry does no harm and does not help: repair the cause first",
             Self::Restart => "Starting the server again",
         }
+    }
+
+    /// Whether its rows are about calls.
+    pub(in crate::report) fn is_about_calls(self) -> bool {
+        !matches!(self, Self::Repair | Self::Restart)
     }
 }
 
@@ -101,6 +109,7 @@ pub(super) fn advice(desk: &Desk<'_, '_>) -> Vec<Advice> {
     }
     let mut rows: Vec<(Class, AdviceRow)> =
         groups.iter().map(|(key, first, count)| (key.class, call_row(desk, *first, *count))).collect();
+    rows.extend(repairs(desk).into_iter().map(|row| (Class::Repair, row)));
     rows.extend(restarts(desk).into_iter().map(|row| (Class::Restart, row)));
     rows.sort_by_key(|(class, _)| *class);
     let mut advice: Vec<Advice> = Vec::new();
@@ -153,6 +162,9 @@ fn call_row(desk: &Desk<'_, '_>, first: u32, count: u64) -> AdviceRow {
     let wait = desk.report.case.http(call).map(|http| http.retry_after).filter(|wait| *wait != crate::correlate::NONE);
     if let Some(wait) = wait.filter(|_| verdict.retry.verdict <= Caution::SafeIf) {
         let _ = write!(text, " Wait {} s first, as the answer asks.", wait.div_ceil(1000));
+    }
+    if verdict.retry.verdict == Caution::Unknown && verdict.retry.helps == Helps::No {
+        text.push_str(" As things stand, it would fail again.");
     }
     match (verdict.retry.verdict, verdict.missing.first()) {
         (Caution::Unknown, Some(missing)) => {

@@ -10,6 +10,7 @@ mod findings;
 mod handles;
 mod impact;
 mod next;
+mod repair;
 mod runs;
 mod scope;
 mod timeline;

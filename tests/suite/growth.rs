@@ -242,11 +242,13 @@ fn sources_of_a_folder() {
     });
 }
 
-fn ask(text: &mut String, run: &str, number: usize, arguments: &str) {
+/// A call of 30 milliseconds.
+fn asked(text: &mut String, run: &str, number: usize, arguments: &str) {
+    let (from, to) = (stamp(number * 50), stamp(number * 50 + 30));
     let _ = writeln!(
         text,
-        r#"{{"ts":"{}","run_id":"{run}","direction":"in","message":{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{{"name":"pay","arguments":{arguments}}}}}}}"#,
-        stamp(number * 50)
+        r#"{{"ts":"{from}","run_id":"{run}","direction":"in","message":{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{{"name":"pay","arguments":{arguments}}}}}}}
+{{"ts":"{to}","run_id":"{run}","direction":"out","message":{{"jsonrpc":"2.0","id":{number},"result":{{"content":[]}}}}}}"#
     );
 }
 
@@ -266,7 +268,7 @@ fn stamp(milliseconds: usize) -> String {
 
 /// Bodies of one service beside calls that they repeat.
 fn bodies(folder: &Path, count: usize, run: impl Fn(usize) -> String, arguments: impl Fn(usize) -> String) {
-    one_file(folder, "server.jsonl", count, |text, number| ask(text, &run(number), number, &arguments(number)));
+    one_file(folder, "server.jsonl", count, |text, number| asked(text, &run(number), number, &arguments(number)));
     one_file(folder, "external.jsonl", count, |text, number| served(text, number * 50 + 10, &arguments(number)));
 }
 

@@ -1,10 +1,10 @@
-//! Base64 (RFC 4648) as it stands in HAR bodies and in `Mcp-Name` headers: both alphabets, padding optional, line ends
-//! skipped. Decodes only.
+//! Base64 (RFC 4648) as it stands in logs: in HAR bodies, `Mcp-Name` headers, ids of spans, keys of JSON. Both alphabets,
+//! padding optional, line ends skipped. Decodes only.
 
 use bumpalo::{Bump, collections::Vec as ArenaVec};
 
 /// The bytes that `text` encodes; `None` where it is no base64.
-pub(super) fn decode<'a>(text: &str, arena: &'a Bump) -> Option<&'a [u8]> {
+pub(crate) fn decode<'a>(text: &str, arena: &'a Bump) -> Option<&'a [u8]> {
     let mut bytes = ArenaVec::with_capacity_in(text.len() / 4 * 3 + 3, arena);
     let (mut bits, mut held, mut padding) = (0_u32, 0_u32, false);
     for byte in text.bytes() {

@@ -13,6 +13,7 @@ pub mod notice;
 pub mod record;
 pub mod symbol;
 // Layer 2.
+pub(crate) mod base64;
 pub mod frame;
 pub mod inspect;
 pub mod json;

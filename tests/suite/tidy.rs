@@ -17,6 +17,7 @@ const ORDER: &[&str] = &[
     "notice",
     "symbol",
     "record",
+    "base64",
     "frame",
     "launcher",
     "netloc",

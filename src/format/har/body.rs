@@ -3,8 +3,9 @@
 
 use bumpalo::Bump;
 
-use super::{base64, behind};
+use super::behind;
 use crate::{
+    base64,
     event::{Answer, Body, ContentKind, Notification, Request, Rpc, Wording},
     format::loose::{self, Value},
     jsonrpc::{self, Oddities},

@@ -3,9 +3,10 @@
 use bumpalo::Bump;
 use chrono::DateTime;
 
-use super::{base64, behind};
+use super::behind;
 use crate::format::loose::Value;
 use crate::{
+    base64,
     event::{ContentKind, Upstream},
     jsonrpc,
 };

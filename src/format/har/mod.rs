@@ -2,7 +2,6 @@
 //!
 //! Decodes one entry at a time. What its bodies mean together with other entries is not decided here.
 
-mod base64;
 pub(super) mod behind;
 mod body;
 mod entry;

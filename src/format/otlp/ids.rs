@@ -4,13 +4,15 @@
 
 use bumpalo::Bump;
 
+use crate::base64;
+
 /// A trace id as 32 hexadecimal digits in lower case; all zeros is none.
 pub(super) fn trace<'a>(text: &'a str, arena: &'a Bump) -> Option<&'a str> {
     let hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let id: &'a str = match text.len() {
         32 if hex && text.bytes().any(|byte| byte.is_ascii_uppercase()) => arena.alloc_str(&text.to_ascii_lowercase()),
         32 if hex => text,
-        22 | 24 => arena.alloc_str(&format!("{:032x}", base64(text, 16)?)),
+        22 | 24 => arena.alloc_str(&format!("{:032x}", u128::from_be_bytes(decoded(text, arena)?))),
         _ => return None,
     };
     id.bytes().any(|byte| byte != b'0').then_some(id)
@@ -20,29 +22,14 @@ pub(super) fn trace<'a>(text: &'a str, arena: &'a Bump) -> Option<&'a str> {
 pub(super) fn span(text: &str) -> u64 {
     match text.len() {
         16 => u64::from_str_radix(text, 16).unwrap_or(0),
-        11 | 12 => base64(text, 8).and_then(|number| u64::try_from(number).ok()).unwrap_or(0),
+        11 | 12 => decoded(text, &Bump::new()).map_or(0, u64::from_be_bytes),
         _ => 0,
     }
 }
 
-/// The number that `length` bytes in base64 make.
-fn base64(text: &str, length: u32) -> Option<u128> {
-    let (mut number, mut bits) = (0_u128, 0);
-    for byte in text.trim_end_matches('=').bytes() {
-        let digit = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        // The last digit holds bits beyond the last byte.
-        let wanted = (length * 8).saturating_sub(bits).min(6);
-        number = (number << wanted) | u128::from(digit >> (6 - wanted));
-        bits += 6;
-    }
-    (bits >= length * 8 && bits < length * 8 + 6).then_some(number)
+/// The bytes that an id in base64 stands for, if it is as long.
+fn decoded<const LENGTH: usize>(text: &str, arena: &Bump) -> Option<[u8; LENGTH]> {
+    base64::decode(text, arena)?.try_into().ok()
 }
 
 #[cfg(test)]

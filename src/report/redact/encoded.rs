@@ -5,10 +5,12 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use bumpalo::Bump;
 use regex::bytes::Regex;
 
 use super::unescape::Plain;
 use super::{keyed, regex, scan};
+use crate::base64;
 
 /// A word that may be a key in base64, and a separator or a quote behind it.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
@@ -22,7 +24,9 @@ pub(super) fn names(text: &str) -> Option<Plain<'_>> {
     let mut done = 0;
     for found in WORDS.captures_iter(text.as_bytes()) {
         let (Some(word), Some(padding)) = (found.get(1), found.get(2)) else { continue };
-        let Some(name) = decoded(word.as_bytes()).filter(|name| keyed::may_name(name)) else { continue };
+        let Some(name) = text.get(word.range()).and_then(decoded).filter(|name| keyed::may_name(name)) else {
+            continue;
+        };
         let needed = (4 - word.len() % 4) % 4;
         let end = word.end() + padding.len().min(needed);
         out.push_str(text.get(done..word.start())?);
@@ -37,27 +41,12 @@ pub(super) fn names(text: &str) -> Option<Plain<'_>> {
     Some(Plain { text: Cow::Owned(out), shifts })
 }
 
-/// What a word of base64 (RFC 4648 4) stands for, where that may be a key.
-fn decoded(word: &[u8]) -> Option<String> {
-    let mut name = String::new();
-    let (mut bits, mut n_bits) = (0_u32, 0);
-    for byte in word {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            _ => 63,
-        };
-        bits = bits << 6 | u32::from(value);
-        n_bits += 6;
-        if n_bits >= 8 {
-            n_bits -= 8;
-            let byte = u8::try_from(bits >> n_bits & 0xff).ok()?;
-            name.push(scan::is_key_byte(byte).then_some(char::from(byte))?);
-        }
-    }
-    Some(name)
+/// What a word of base64 stands for, where that may be a key.
+fn decoded(word: &str) -> Option<String> {
+    let arena = Bump::new();
+    let name = base64::decode(word, &arena)?;
+    let is_key = name.iter().all(|byte| scan::is_key_byte(*byte));
+    is_key.then(|| name.iter().copied().map(char::from).collect())
 }
 
 #[cfg(test)]
